@@ -102,7 +102,10 @@ try:
     _sqlite_synchronous = env.str("SQLITE_SYNCHRONOUS", "FULL", validate=validate.OneOf(["FULL", "NORMAL"]))
     # Tests must leave nothing on a queue that a worker of this machine might take.
     CELERY_BROKER_URL = env.str(
-        "CELERY_BROKER_URL", "memory://" if PALATE_ENV == "test" else "filesystem://localhost//"
+        "CELERY_BROKER_URL",
+        "memory://" if PALATE_ENV == "test" else "filesystem://localhost//",
+        # Celery takes anything else for the host of another kind of queue, and looks for it for ever.
+        validate=validate.Regexp(r"[a-z][a-z0-9+]*://", error="Not an address such as redis://host:6379/0."),
     )
     EMAIL_CONFIG: dict[str, Any] = env.mail_url("EMAIL_URL", "console:")
     EMAIL_FROM = env.str("EMAIL_FROM", "palate@localhost")

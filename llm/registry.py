@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from django.conf import settings
 from django.core import checks
+from django.core.exceptions import ImproperlyConfigured
 from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -63,9 +64,12 @@ def class_of(kind: str) -> type[Backend]:
 
 @lru_cache(maxsize=64)
 def _imported(path: str) -> type[Backend]:
-    found = import_string(path)
+    try:
+        found = import_string(path)
+    except ImportError as error:
+        raise ImproperlyConfigured(f"PALATE_BACKENDS names {path}, which cannot be had: {error}") from error
     if not (isinstance(found, type) and issubclass(found, Backend)):
-        raise ImportError(f"{path} is no subclass of llm.backends.base.Backend")
+        raise ImproperlyConfigured(f"PALATE_BACKENDS names {path}, which is no subclass of llm.backends.base.Backend")
     return found
 
 
@@ -78,7 +82,7 @@ def problems(app_configs: Any, **kwargs: Any) -> list[checks.CheckMessage]:
     for kind, path in paths().items():
         try:
             _imported(path)
-        except ImportError as error:
+        except ImproperlyConfigured as error:
             found.append(checks.Error(f"The backend “{kind}” cannot be had: {error}", id="llm.E001"))
     for name in encoders.added():
         try:

@@ -111,6 +111,9 @@ def test_the_schema_of_the_api_is_made_without_a_warning(tmp_path: Path) -> None
         ("TIME_ZONE", "Prague"),
         ("LOG_LEVEL", "LOUD"),
         ("PALATE_BACKENDS", "lab.Backend"),
+        ("PALATE_BACKENDS", "long=lab_backends.Longest"),  # a module that is not there
+        ("PALATE_BACKENDS", "long=pathlib.Path"),
+        ("CELERY_BROKER_URL", "redis//host:6379/0"),
         ("PALATE_LEASE_SECONDS", "-5"),
         ("PALATE_EXPORT_DAYS", "-1"),
         ("SENTRY_DSN", "sentry.example.org"),

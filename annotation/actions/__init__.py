@@ -43,6 +43,7 @@ from annotation.actions.studies import (
     change_study,
     create_study,
     has_answers,
+    scheme_called,
     store_scheme,
 )
 from annotation.actions.time import beat
@@ -144,6 +145,7 @@ __all__ = [
     "resume_deletion",
     "revoke_invite",
     "revoke_invites",
+    "scheme_called",
     "set_pay",
     "sign_up",
     "start_from",

@@ -30,6 +30,7 @@ from annotation.models import (
     Study,
     User,
 )
+from annotation.queries.schemes import shipped
 from annotation.queries.undoing import runs_of
 from annotation.scheme.spec import SchemeSpec, SectionSpec
 
@@ -75,6 +76,19 @@ def store_scheme(*, spec: SchemeSpec, source: str) -> Scheme:
                 for option_position, option in enumerate(question_spec.options)
             )
     return scheme
+
+
+@transaction.atomic
+def scheme_called(key: str, version: int | None = None) -> Scheme | None:
+    """The newest version of a scheme, or that one; of a pack's, which is stored with it, as well as of those that are
+    stored."""
+    stored = Scheme.objects.filter(slug=key, **({} if version is None else {"version": version}))
+    newest = stored.order_by("-version").first()
+    for spec, source in shipped().values():
+        wanted = spec.key == key and version in (None, spec.version)
+        if wanted and (newest is None or newest.version < spec.version):
+            return store_scheme(spec=spec, source=source)
+    return newest
 
 
 @transaction.atomic

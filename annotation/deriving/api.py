@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
@@ -12,12 +13,13 @@ from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation.actions import scheme_called
 from annotation.api.core import study_of, user_of
 from annotation.api.serializers import MAX_ID, RefusalSerializer
 from annotation.deriving import making, queries
 from annotation.deriving.actions import derive_study, note_looks
 from annotation.deriving.queries import Rest
-from annotation.models import Role, Scheme, Study
+from annotation.models import Role, Study
 
 _A_PAGE = 500
 
@@ -49,7 +51,7 @@ class LineageFilterSerializer(serializers.Serializer[Any]):
 
 class DeriveSerializer(serializers.Serializer[Any]):
     deriver = serializers.ChoiceField(choices=[])
-    scheme = serializers.CharField(help_text=_("Key of a stored scheme."))
+    scheme = serializers.CharField(help_text=_("Key of a scheme that is stored or comes with Palate."))
     version = serializers.IntegerField(
         min_value=1, max_value=MAX_ID, required=False, help_text=_("Of the scheme; else its newest.")
     )
@@ -120,13 +122,11 @@ def derive(request: Request, slug: str) -> Response:
     asked = DeriveSerializer(data=request.data)
     asked.is_valid(raise_exception=True)
     data = dict(asked.validated_data)
-    schemes = Scheme.objects.filter(slug=data.pop("scheme"))
-    if version := data.pop("version", None):
-        schemes = schemes.filter(version=version)
-    scheme = schemes.order_by("-version").first()
-    if scheme is None:
-        raise serializers.ValidationError({"scheme": [_("There is no such scheme.")]})
-    made: Study = derive_study(source=source, scheme=scheme, by=user, **data)
+    with transaction.atomic():
+        scheme = scheme_called(data.pop("scheme"), data.pop("version", None))
+        if scheme is None:
+            raise serializers.ValidationError({"scheme": [_("There is no such scheme.")]})
+        made: Study = derive_study(source=source, scheme=scheme, by=user, **data)
     return Response(
         DerivedSerializer({"slug": made.slug, "derivation": made.derivation}).data, status=status.HTTP_201_CREATED
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import Permission
@@ -10,7 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from annotation import actions
+from annotation import actions, doors
 from annotation.actions import Refused
 from annotation.deriving import making, queries
 from annotation.deriving.actions import derive_study
@@ -374,6 +375,31 @@ def test_the_command_derives_and_says_what_it_made(answered: Leases) -> None:
     assert "In 1 cells no answer was chosen" in out.getvalue()
     with pytest.raises(CommandError, match="no scheme “third”"):
         call_command("derive_study", "leases", "selected-rows", "x", "--scheme", "third")
+
+
+@pytest.mark.django_db
+def test_a_scheme_of_a_pack_need_not_be_stored_before(
+    answered: Leases, api_of: ApiOf, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The page offers it too."""
+    (tmp_path / "second.yaml").write_text(SECOND, encoding="utf-8")
+    monkeypatch.setattr(doors, "shipped_schemes", lambda: {"second": tmp_path / "second.yaml"})
+    answers = "duties.stated=stated"
+    with pytest.raises(CommandError, match="no deriver"):
+        call_command("derive_study", "leases", "nobody", "second", "--scheme", "second-look")
+    assert not Scheme.objects.filter(slug="second-look").exists()
+    arguments = ["leases", "selected-rows", "second", "--scheme", "second-look"]
+    call_command("derive_study", *arguments, "--set", f"answers={answers}", verbosity=0)
+    assert Study.objects.get(slug="second").scheme.version == 1
+
+    (tmp_path / "second.yaml").write_text(SECOND.replace("version: 1", "version: 2"), encoding="utf-8")
+    root = api_of(builders.user("root", superuser=True))
+    asked = {"deriver": "selected-rows", "scheme": "second-look", "title": "T", "settings": {"answers": [answers]}}
+    for version, slug, taken in ((1, "first", 1), (2, "second-2", 2), (None, "newest", 2), (3, "third", None)):
+        body = {**asked, "slug": slug} | ({"version": version} if version else {})
+        made = root.post("/api/v1/studies/leases/derive/", body, format="json")
+        assert made.status_code == (201 if taken else 400), made.json()
+        assert Study.objects.filter(slug=slug).values_list("scheme__version", flat=True).first() == taken
 
 
 @pytest.mark.django_db

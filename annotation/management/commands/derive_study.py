@@ -6,8 +6,9 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.core.validators import validate_slug
+from django.db import transaction
 
-from annotation.actions import Refused
+from annotation.actions import Refused, scheme_called
 from annotation.deriving import making
 from annotation.deriving.actions import derive_study
 from annotation.models import Scheme, Study, User
@@ -21,7 +22,11 @@ class Command(BaseCommand):
         parser.add_argument("deriver", help=", ".join(deriver.key for deriver in making.derivers()))
         parser.add_argument("slug", help="the address of the new study")
         parser.add_argument("--title", help="of the new study (else its address)")
-        parser.add_argument("--scheme", required=True, help="key of a stored scheme; its newest version is taken")
+        parser.add_argument(
+            "--scheme",
+            required=True,
+            help="key of a scheme that is stored or comes with Palate; its newest version is taken",
+        )
         parser.add_argument("--rater", default="", help="whose answer counts where there is no gold")
         parser.add_argument(
             "--set",
@@ -36,9 +41,6 @@ class Command(BaseCommand):
         source = Study.objects.filter(slug=study).first()
         if source is None:
             raise CommandError(f"There is no study “{study}”.")
-        scheme = Scheme.objects.filter(slug=options["scheme"]).order_by("-version").first()
-        if scheme is None:
-            raise CommandError(f"There is no scheme “{options['scheme']}”.")
         by = User.objects.filter(username=options["manager"]).first() if options["manager"] else None
         if options["manager"] and by is None:
             raise CommandError(f"There is no user “{options['manager']}”.")
@@ -50,16 +52,17 @@ class Command(BaseCommand):
             settings.setdefault(key, []).append(value)
         try:
             validate_slug(slug)
-            made = derive_study(
-                source=source,
-                deriver=deriver,
-                scheme=scheme,
-                slug=slug,
-                title=options["title"] or slug,
-                rater=options["rater"],
-                settings=settings,
-                by=by,
-            )
+            with transaction.atomic():
+                made = derive_study(
+                    source=source,
+                    deriver=deriver,
+                    scheme=_scheme(options["scheme"]),
+                    slug=slug,
+                    title=options["title"] or slug,
+                    rater=options["rater"],
+                    settings=settings,
+                    by=by,
+                )
         except (Refused, ValidationError) as refused:
             raise CommandError(getattr(refused, "message", str(refused))) from refused
         told = made.derivation["made"]
@@ -68,3 +71,10 @@ class Command(BaseCommand):
         )
         if ties := made.derivation["ties"]["n"]:
             self.stdout.write(f"In {ties} cells no answer was chosen: as many people said one thing as another.")
+
+
+def _scheme(key: str) -> Scheme:
+    scheme = scheme_called(key)
+    if scheme is None:
+        raise CommandError(f"There is no scheme “{key}”.")
+    return scheme
