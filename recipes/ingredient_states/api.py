@@ -90,6 +90,9 @@ def graphs(request: Request, slug: str) -> Response | HttpResponse:
 def _read(request: Request, slug: str) -> Response | HttpResponse:
     study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
     rater, ending = request.query_params.get("rater", ""), request.query_params.get("as", "json")
+    if rater and not study.raters.filter(code=rater).exists():
+        sentence = _("The study has no rater “%(rater)s”.") % {"rater": rater[:60]}
+        raise serializers.ValidationError({"rater": [sentence]})
     try:
         found = queries.recipe_files(study, raters=frozenset({rater} if rater else ()))
     except Refused as refused:

@@ -191,6 +191,8 @@ def test_the_api_and_the_command(study: Study, api_of: ApiOf, tmp_path: Path) ->
     made = api.post("/api/v1/studies/states/graphs/", to_json(RECIPES[:1]), format="json")
     assert (made.status_code, made.json()["graphs"]) == (201, 2)
     assert api.get("/api/v1/studies/states/graphs/?rater=R1").json()["recipes"][0]["graphs"][0]["rater"] == "R1"
+    nobody = api.get("/api/v1/studies/states/graphs/?rater=R9")
+    assert (nobody.status_code, nobody.json()) == (400, {"rater": ["The study has no rater “R9”."]})
     assert AuditEvent.objects.get(kind=AuditEvent.Kind.EXPORT).what == "API: graphs"
     assert study.sheets.get().looks.count() == 1
     assert api.post("/api/v1/studies/states/graphs/", {"recipes": [{}]}, format="json").status_code == 409
@@ -198,6 +200,9 @@ def test_the_api_and_the_command(study: Study, api_of: ApiOf, tmp_path: Path) ->
     out = tmp_path / "out.json"
     call_command("graphs", "states", out=out)
     assert read_json(out.read_text(encoding="utf-8")) == RECIPES[:1]
+    with pytest.raises(CommandError, match="no rater “R9”"):
+        call_command("graphs", "states", out=tmp_path / "none.json", rater=["R1", "R9"])
+    assert not (tmp_path / "none.json").exists()
     graphml = tmp_path / "graphs.graphml"
     graphml.write_text(written(RECIPES[:1], "graphml"), encoding="utf-8")
     call_command("graphs", "states", bring=[graphml])

@@ -59,6 +59,7 @@ class Command(BaseCommand):
                 if bring:
                     self._bring(unless_archived(found), bring, skip=skip, replace=replace)
             if out is not None:
+                _refuse_unknown(found, rater)
                 recipes = queries.recipe_files(found, raters=frozenset(rater))
                 out.write_text(exports.written(recipes, out.suffix.removeprefix(".")), encoding="utf-8")
                 self.stdout.write(f"{out} is written.")
@@ -81,6 +82,13 @@ class Command(BaseCommand):
         done = actions.import_recipes(study=study, recipes=read.recipes, replace=replace)
         for sentence in done.sentences():
             self.stdout.write(sentence)
+
+
+def _refuse_unknown(study: Study, raters: list[str]) -> None:
+    """A file without any graph would say that they drew none."""
+    known = set(study.raters.values_list("code", flat=True))
+    if unknown := [rater for rater in raters if rater not in known]:
+        raise CommandError(f"The study has no rater “{unknown[0]}”.")
 
 
 def _study(slug: str, title: str | None, manager: str | None) -> Study:
