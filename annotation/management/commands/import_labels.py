@@ -17,7 +17,10 @@ from annotation.models import Study, User
 
 
 class Command(BaseCommand):
-    help = "Add labels made elsewhere (CSV, TSV, JSON lines, Label Studio), to a study or (--new-study) to a new one."
+    help = (
+        "Add labels made elsewhere (CSV, TSV, a workbook, JSON lines, Label Studio), to a study or (--new-study) to a "
+        "new one."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("study", help="the address of the study, as in its links")

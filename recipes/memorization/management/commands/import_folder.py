@@ -85,7 +85,10 @@ def _recipe(folder: Path, dish: str) -> ParsedRecipe:
     files = [folder / f"{dish}{suffix}" for suffix in RECIPE_SUFFIXES]
     file = next((file for file in files if file.is_file()), None)
     if file is None:
-        raise CommandError(f"There is no recipe for “{dish}”: {files[0]} is missing. Nothing was imported.")
+        raise CommandError(
+            f"There is no recipe for “{dish}”: {files[0]} is missing. --recipes names the folder of recipes. "
+            "Nothing was imported."
+        )
     try:
         return parse_recipe(file.read_text(encoding="utf-8"))
     except (RecipeRefused, UnicodeDecodeError) as error:
