@@ -14,6 +14,7 @@ import yaml
 
 from annotation.exchange.records import MISSING
 from annotation.exchange.tables import TableError
+from annotation.scheme.questions import MAX_OPTIONS
 from base.sentences import gettext_noop
 from base.text import whole_number
 
@@ -34,9 +35,10 @@ def infer_scheme(
 ) -> str:
     """The YAML of a scheme with one question.
 
-    Whole numbers without a gap become a scale; with gaps, or `nominal`, a choice in the order of the numbers; anything
-    else a choice in the order of the alphabet. Answers that differ only in capitals are one option. More than
-    `MOST_OPTIONS` different answers are values: a number where all are numbers and not `nominal`, else a text.
+    Whole numbers without a gap become a scale, if it has no more steps than a scale may; with gaps, or `nominal`, a
+    choice in the order of the numbers; anything else a choice in the order of the alphabet. Answers that differ only in
+    capitals are one option. More than `MOST_OPTIONS` different answers are values: a number where all are numbers and
+    not `nominal`, else a text.
 
     Args:
         answers: as they occur, repeated or not.
@@ -76,8 +78,14 @@ def infer_scheme(
 
 
 def _answered_by(distinct: dict[str, str], *, nominal: bool) -> dict[str, Any]:
+    numbers = sorted(number for text in distinct if (number := whole_number(text)) is not None)
+    are_whole = len(numbers) == len(distinct)
+    if are_whole and not nominal and numbers[-1] - numbers[0] + 1 == len(numbers) <= MAX_OPTIONS:
+        return {"kind": "scale", "min": numbers[0], "max": numbers[-1]}
     if len(distinct) <= MOST_OPTIONS:
-        return _options(distinct, nominal=nominal)
+        return _options(
+            [str(number) for number in numbers] if are_whole else sorted(distinct.values(), key=str.casefold)
+        )
     if not nominal and all(_NUMBER.fullmatch(answer) for answer in distinct.values()):
         return {"kind": "number"}
     longest = max(map(len, distinct.values()))
@@ -91,14 +99,7 @@ def _answered_by(distinct: dict[str, str], *, nominal: bool) -> dict[str, Any]:
     return {"kind": "text", "text": {"longest": max(longest, 2000), **({"lines": True} if lines else {})}}
 
 
-def _options(distinct: dict[str, str], *, nominal: bool) -> dict[str, Any]:
-    numbers = sorted(number for text in distinct if (number := whole_number(text)) is not None)
-    if len(numbers) == len(distinct):
-        if not nominal and numbers[-1] - numbers[0] + 1 == len(numbers):
-            return {"kind": "scale", "min": numbers[0], "max": numbers[-1]}
-        labels = [str(number) for number in numbers]
-    else:
-        labels = sorted(distinct.values(), key=str.casefold)
+def _options(labels: list[str]) -> dict[str, Any]:
     if long := next((label for label in labels if len(label) > 80), None):
         raise TableError(
             gettext_noop("“%(start)s…” is too long for the name of an option (80 characters). Make a scheme for it."),

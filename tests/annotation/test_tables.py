@@ -324,6 +324,9 @@ def options_of(answers: list[str], *, nominal: bool = False) -> tuple[Kind, list
 
 def test_infer_scheme_makes_a_scale_of_whole_numbers_without_a_gap() -> None:
     assert options_of(["2", "1.0", "", "NA", "0", "2"]) == (Kind.SCALE, [("0", "0", 0), ("1", "1", 1), ("2", "2", 2)])
+    kind, steps = options_of([str(n) for n in range(11)])  # ratings from 0 to 10
+    assert (kind, len(steps)) == (Kind.SCALE, 11)
+    assert options_of([str(n) for n in range(12)]) == (Kind.NUMBER, [])
 
 
 def test_infer_scheme_sorts_numbers_with_a_gap_as_numbers() -> None:
