@@ -27,7 +27,10 @@ from judges.extraction.prompts import load_extraction_prompt
 from llm.generating import wordings
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("recipes/**/*.md")])
+# The changelog tells what was.
+PAGES = sorted(
+    {*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("recipes/**/*.md")} - {ROOT / "CHANGELOG.md"}
+)
 CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -73,6 +76,22 @@ def test_each_link_leads_somewhere(path: Path) -> None:
         there = (path.parent / file).resolve() if file else path
         assert there.exists(), link
         assert not anchor or anchor in anchors(there), link
+
+
+OURS = r"(?:accounts|annotation|base|benchmarks|config|docs|judges|llm|operating|recipes|reports|static|tests|work)"
+
+
+PLACES = (ROOT, ROOT / "templates")
+
+
+def test_each_file_that_a_page_names_is_there() -> None:
+    named = [
+        (path, name) for path in PAGES for name in in_code(text_of(path)) if re.fullmatch(rf"{OURS}/[\w/.-]+", name)
+    ]
+    assert len(named) > 100
+    assert [
+        (path.name, name) for path, name in named if not any(list(at.glob(name.rstrip("/"))) for at in PLACES)
+    ] == []
 
 
 # --- commands, settings, addresses ------------------------------------------------------------------------------------
