@@ -105,7 +105,7 @@ try:
         "CELERY_BROKER_URL",
         "memory://" if PALATE_ENV == "test" else "filesystem://localhost//",
         # Celery takes anything else for the host of another kind of queue, and looks for it for ever.
-        validate=validate.Regexp(r"[a-z][a-z0-9+]*://", error="Not an address such as redis://host:6379/0."),
+        validate=validate.Regexp(r"[A-Za-z][\w+.-]*://", error="Not an address such as redis://host:6379/0."),
     )
     EMAIL_CONFIG: dict[str, Any] = env.mail_url("EMAIL_URL", "console:")
     EMAIL_FROM = env.str("EMAIL_FROM", "palate@localhost")
