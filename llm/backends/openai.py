@@ -26,7 +26,7 @@ from base.sentences import gettext_noop
 from llm import chat_tokens
 from llm.backends import openai_binding, openai_chat, openai_next
 from llm.backends.base import Backend, BackendError, Chat, Installation, Needs, Place, Use
-from llm.backends.openai_answers import CutShort, NoPromptLogprobs, PromptTokens, name_told
+from llm.backends.openai_answers import NoPromptLogprobs, OfOneAnswer, PromptTokens, name_told
 from llm.backends.openai_http import PromptLogprobs, Refused, Server, Session
 from llm.engine.prompt import (
     CellPrompt,
@@ -329,7 +329,7 @@ def _by_next_tokens(session: Session, way: openai_next.Way, question: _Question,
     refuse_prefixes(question.options, cut.endings)
     try:
         sums = openai_next.sums(session, way, cut)
-    except CutShort as error:
+    except OfOneAnswer as error:
         if openai_next.still_works(session, way):
             raise BackendError(str(error), permanent=False) from error  # asked again it may be whole
         raise

@@ -35,8 +35,16 @@ class NoPromptLogprobs(BackendError):
     """The server has nothing that cloze scoring could use."""
 
 
-class CutShort(BackendError):
+class OfOneAnswer(BackendError):
+    """What is wrong with an answer and may be right in the next one. `permanent` unless that is known to be so."""
+
+
+class CutShort(OfOneAnswer):
     """An answer says of other tokens than those of the prompt that was sent."""
+
+
+class NoLogprob(OfOneAnswer):
+    """An answer has something else in the place of a log-probability."""
 
 
 class _SaidTooLong(PromptTooLong):
@@ -229,12 +237,12 @@ def read_echo(answer: dict[str, Any], prompt: str) -> PromptTokens:
 
 
 def logprob_of(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
         raise malformed("logprobs")
-    if not _LEAST_LOGPROB <= value <= 1e-3:  # a little over 0 is rounding
-        raise BackendError(
+    if value is None or not _LEAST_LOGPROB <= value <= 1e-3:  # a little over 0 is rounding
+        raise NoLogprob(
             _("The server returned %(value)s as a log-probability. Run its model in float32 or bfloat16.")
-            % {"value": str(value)[:_LONGEST_NUMBER]},
+            % {"value": "null" if value is None else str(value)[:_LONGEST_NUMBER]},
             permanent=True,
         )
     return float(value)

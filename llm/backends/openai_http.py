@@ -23,8 +23,8 @@ from base.sentences import gettext as _
 from base.text import storable
 from llm.backends.base import BackendError, Unavailable
 from llm.backends.openai_answers import (
-    CutShort,
     NoPromptLogprobs,
+    OfOneAnswer,
     PromptTokens,
     cut_short,
     letters_asked,
@@ -256,7 +256,7 @@ class Session:
             try:
                 try:
                     self._tokens_of(PROBE, form)
-                except CutShort:
+                except OfOneAnswer:
                     self._tokens_of(PROBE, form)  # one such answer is no server that never gives another
             except NoPromptLogprobs:
                 continue
@@ -282,14 +282,14 @@ class Session:
 
         Raises:
             PromptTooLong: the server says so.
-            NoPromptLogprobs, CutShort: it has none, or those of other tokens, even of the probe's text.
-            BackendError: this one answer had none, or those of other tokens: asked again it may be whole. Or it had
-                something that is no log-probability.
+            NoPromptLogprobs, OfOneAnswer: it has none, or those of other tokens, or something that is no
+                log-probability, even of the probe's text.
+            BackendError: so it was in this one answer: asked again it may be whole.
         """
         form = self.prompt_logprobs()
         try:
             return self._whole(prompt, form)
-        except (NoPromptLogprobs, CutShort) as error:
+        except (NoPromptLogprobs, OfOneAnswer) as error:
             if self._knows(form):
                 raise BackendError(str(error), permanent=False) from error
             if isinstance(error, NoPromptLogprobs):
@@ -307,7 +307,7 @@ class Session:
         """Whether the server still gives the log-probabilities of a short prompt in this form."""
         try:
             self._whole(PROBE, form)
-        except (NoPromptLogprobs, CutShort):
+        except (NoPromptLogprobs, OfOneAnswer):
             return False
         return True
 

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 from base.sentences import gettext as _
 from llm.backends.base import BackendError, Unavailable
 from llm.backends.openai_answers import (
-    CutShort,
     NoPromptLogprobs,
+    OfOneAnswer,
     cut_short,
     logprob_of,
     malformed,
@@ -133,7 +133,7 @@ def still_works(session: Session, way: Way) -> bool:
     """Whether the server still answers a short question whole in this way."""
     try:
         _probed(session, way, tokens_of(session, PROBE))
-    except CutShort:
+    except OfOneAnswer:
         return False
     return True
 

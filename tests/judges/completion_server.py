@@ -48,7 +48,9 @@ class Behaviour:
     lose: int = 0  # log-probabilities that it drops; below 0 those that it makes up
     lose_in: str = ""  # of prompts with this text alone
     lose_times: int | None = None  # of so many answers alone
-    replace: float | str | None = None  # what it returns in the place of every log-probability
+    replace: float | str | None = None  # what it returns in the place of every log-probability; "null" for none
+    replace_in: str = ""  # of prompts with this text alone
+    replace_times: int | None = None  # of so many answers alone
     extra: bool = False  # adds the most probable token to each of the prompt's, as vLLM does if asked for one
     no_usage: bool = False
     counts: dict[str, Any] = field(default_factory=dict)  # of tokens, in place of the true ones
@@ -285,7 +287,8 @@ def complete_many(server: Server, body: dict[str, Any]) -> dict[str, Any]:
         ids, values = next_logprobs(server, it, asked)
         written = max(range(len(values)), key=values.__getitem__)
         known = body.get("logprob_token_ids", []) if "logprob_token_ids" in server.behaviour.next_tokens else []
-        top = {f"token_id:{token}": values[token] for token in (written, *known)}
+        told = replaced(server.behaviour, it.tokenizer.decode(asked), [values[token] for token in (written, *known)])
+        top = {f"token_id:{token}": value for token, value in zip((written, *known), told, strict=True)}
         logprobs = {"tokens": [f"token_id:{written}"], "token_logprobs": [values[written]], "top_logprobs": [top]}
         choices.append({"index": index, "text": "", "finish_reason": "length", "logprobs": logprobs})
         n_read += len(ids)
@@ -311,8 +314,10 @@ def listed(server: Server, body: dict[str, Any]) -> dict[str, Any]:
     it, asked = only_model(server), body["prompt"]
     ids, values = next_logprobs(server, it, asked)
     best = sorted(range(len(values)), key=values.__getitem__, reverse=True)[: body["n_probs"]]
+    told = replaced(server.behaviour, it.tokenizer.decode(asked), [values[token] for token in best])
     top = [
-        {"id": token, "token": it.tokenizer.decode([token]), "bytes": [], "logprob": values[token]} for token in best
+        {"id": token, "token": it.tokenizer.decode([token]), "bytes": [], "logprob": value}
+        for token, value in zip(best, told, strict=True)
     ]
     lost = losing(server.behaviour, it.tokenizer.decode(asked), len(ids))
     return {
@@ -333,6 +338,15 @@ def losing(behaviour: Behaviour, prompt: str, n_tokens: int) -> int:
     return min(behaviour.lose, n_tokens)
 
 
+def replaced(behaviour: Behaviour, prompt: str, values: list[Any]) -> list[Any]:
+    """The log-probabilities of this prompt, or what comes in their place."""
+    if behaviour.replace is None or behaviour.replace_in not in prompt or behaviour.replace_times == 0:
+        return values
+    if behaviour.replace_times is not None:
+        behaviour.replace_times -= 1
+    return [None if behaviour.replace == "null" else float(behaviour.replace) for _ in values]
+
+
 @torch.inference_mode()
 def complete(server: Server, body: dict[str, Any]) -> dict[str, Any]:
     if isinstance(body["prompt"], list):
@@ -345,8 +359,7 @@ def complete(server: Server, body: dict[str, Any]) -> dict[str, Any]:
     server.completed += 1
     if behaviour.apart:
         own = [None, *(value - behaviour.apart * server.completed for value in own[1:])]
-    if behaviour.replace is not None:
-        own = [None, *(float(behaviour.replace) for _ in own[1:])]
+    own = [None, *(replaced(behaviour, body["prompt"], own[1:]))]
     lost = losing(behaviour, body["prompt"], len(ids))
     texts = [it.tokenizer.decode([token]) for token in ids]
     written = [int(logprobs[-1].argmax())] if body.get("max_tokens", 16) else []

@@ -200,6 +200,58 @@ def test_a_row_at_which_a_server_always_counts_wrong_fails_and_the_others_go_on(
     assert fresh(run).state == Run.State.FINISHED
 
 
+@pytest.mark.parametrize("form", ["prompt_logprobs", "echo"])
+@pytest.mark.parametrize("value", ["nan", "-inf", "inf", "null", 2.0])
+def test_what_is_no_log_probability_is_one_answers_fault_while_the_server_gives_others(
+    leases: Leases, server: Running, form: str, value: str | float
+) -> None:
+    server.tell(forms=[form], replace=value, replace_in="rent", replace_times=1)
+    run = started(server.address, leases)
+    assert work(run) == 1
+    again = run.items.get(state="queued")
+    assert (again.attempts, f"returned {value} as a log-probability" in again.error) == (1, True)
+    assert fresh(run).state == Run.State.RUNNING
+    later(run, 60)
+    assert work(run) == 1
+    assert fresh(run).state == Run.State.FINISHED
+    assert states(run) == {"done": 2}
+
+
+def test_a_row_at_which_a_server_has_no_number_fails_and_one_that_never_has_any_fails_the_run(
+    leases: Leases, server: Running
+) -> None:
+    from annotation import actions as annotating
+    from annotation.evidence.blocks import Block
+
+    annotating.add_row(sheet=leases.sheet, name="Odd", evidence=[Block("paragraph", "An odd clause.")])
+    server.tell(replace="nan", replace_in="odd")
+    run = started(server.address, leases)
+    for _attempt in range(3):
+        work(run)
+        later(run, 60)
+    assert states(run) == {"done": 2, "failed": 1}
+    assert "returned nan as a log-probability" in run.items.get(state="failed").error
+    assert fresh(run).state == Run.State.FINISHED
+
+    server.tell(replace="nan")
+    other = started(server.address, leases, name="other")
+    assert work(other) == 0
+    assert fresh(other).state == Run.State.FAILED
+    assert "returned nan as a log-probability" in fresh(other).error
+    assert states(other) == {"queued": 3}
+
+
+def test_ten_rows_at_which_a_server_has_no_number_fail_the_run(db: None, server: Running) -> None:
+    server.tell(replace="nan", replace_in="rent")
+    study, judge = helpers.study_of_leases(n_rows=11), helpers.served_judge(server.address)
+    run = actions.start_run(study=study, judge=judge, by=None)
+    for _attempt in range(3):
+        work(run)
+        later(run, 60)
+    assert (fresh(run).state, fresh(run).error) == (Run.State.FAILED, items(run)[0].error)
+    assert states(run) == {"failed": 9, "queued": 2}
+
+
 def test_a_server_that_counts_wrong_at_every_row_fails_the_run(db: None, server: Running) -> None:
     """At ten rows in vain; where it does so at the shortest text too, at the first."""
     study = helpers.study_of_leases(n_rows=11)

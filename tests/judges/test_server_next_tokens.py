@@ -144,6 +144,21 @@ def test_one_prompt_of_which_a_part_was_read_is_asked_about_again(server: Runnin
     assert caught.value.permanent
 
 
+@pytest.mark.parametrize("way", ["logprob_token_ids", "n_probs"])
+@pytest.mark.parametrize("value", ["nan", "null"])
+def test_one_prompt_of_which_a_number_is_none_is_asked_about_again(server: Running, way: str, value: str) -> None:
+    backend = server.backend("words")
+    server.tell(next_tokens=[way], only="words", replace=value, replace_in="onions", replace_times=1)
+    with pytest.raises(BackendError, match=f"returned {value} as a log-probability") as caught:
+        backend.score(SINGLE)
+    assert not caught.value.permanent
+    assert_same(backend.score(SINGLE), engine(SINGLE))
+    server.tell(next_tokens=[way], only="words", replace=value)
+    with pytest.raises(BackendError, match=f"returned {value} as a log-probability") as caught:
+        backend.score(SINGLE)
+    assert caught.value.permanent
+
+
 def test_tokens_are_counted_where_a_server_counts_none(server: Running) -> None:
     server.tell(next_tokens=["score"])
     told = []
