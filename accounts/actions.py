@@ -13,9 +13,10 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from accounts.models import ApiToken
-from accounts.queries import lacks_confirmation
+from accounts.queries import lacks_confirmation, others_own
 from annotation import actions as annotating
 from annotation.actions import Refused
 from annotation.models import AuditEvent, Background, Consent, Invite, Look, Membership, Note, Rater, Role, User
@@ -25,6 +26,7 @@ BY_PASSWORD_DAYS = 90  # how long a token lasts that a program gets for a passwo
 _BY_LOGIN = "by password"  # the name of such
 _USED_EVERY = timedelta(hours=1)  # a token's last use is written no more often
 _AT_ONCE = 500  # sessions that one statement deletes
+LAST_OWNER = gettext_lazy("This is the last owner of the installation. Make somebody else an owner first.")
 
 
 def digest_of(key: str) -> str:
@@ -112,8 +114,8 @@ def erase(*, user: User, by: User | None) -> None:
     Raises:
         Refused: it is the last manager of a study, or the last owner.
     """
-    if user.is_superuser and not User.objects.filter(is_superuser=True, is_active=True).exclude(pk=user.pk).exists():
-        raise Refused(_("This is the last owner of the installation. Make somebody else an owner first."))
+    if user.is_superuser and not others_own(user):
+        raise Refused(LAST_OWNER)
     for membership in Membership.objects.filter(user=user).select_related("study", "user"):
         annotating.remove_member(membership=membership, by=by)
     Rater.objects.filter(user=user).update(user=None, active=False)
@@ -216,9 +218,8 @@ def make_owner(*, user: User, owner: bool, by: User) -> None:
     Raises:
         Refused: nobody would.
     """
-    others = User.objects.filter(is_superuser=True, is_active=True).exclude(pk=user.pk)
-    if not owner and not others.exists():
-        raise Refused(_("This is the last owner of the installation. Make somebody else an owner first."))
+    if not owner and not others_own(user):
+        raise Refused(LAST_OWNER)
     user.is_superuser = user.is_staff = owner
     user.save(update_fields=["is_superuser", "is_staff"])
     annotating.note(AuditEvent.Kind.ROLE, by=by, of=user, what="+owner" if owner else "-owner")

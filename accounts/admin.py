@@ -2,24 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialApp, SocialToken
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.forms import UserChangeForm
 from django.http import HttpRequest
 from rest_framework.authtoken.models import TokenProxy
 
-from accounts import actions
+from accounts import actions, queries
 from accounts.models import ApiToken
 from annotation.models import User
 
 admin.site.unregister([Authenticator, SocialApp, SocialToken, TokenProxy, User])
 
 
+class PersonForm(UserChangeForm):  # type: ignore[type-arg]
+    def clean(self) -> dict[str, Any]:
+        """As on the owner's page, the last owner stays one."""
+        cleaned = super().clean() or self.cleaned_data
+        owns = self.instance.is_superuser and self.instance.is_active
+        if owns and not queries.others_own(self.instance):
+            for name in ("is_superuser", "is_active"):
+                if cleaned.get(name) is False:
+                    self.add_error(name, actions.LAST_OWNER)
+        return cleaned
+
+
 @admin.register(User)
 class PeopleAdmin(UserAdmin):  # type: ignore[type-arg]
+    form = PersonForm
+
+    def get_deleted_objects(self, objs: Iterable[User], request: HttpRequest) -> tuple[Any, Any, Any, list[Any]]:  # type: ignore[override]
+        """Whom nobody would follow is not deleted, alone or with others."""
+        found, counts, forbidden, kept = super().get_deleted_objects(objs, request)  # type: ignore[arg-type]
+        owners = [user for user in objs if user.is_superuser and user.is_active]
+        if owners and not queries.others_own(*owners):
+            kept = [*kept, *(f"{user}: {actions.LAST_OWNER}" for user in owners)]
+        return found, counts, forbidden, kept
+
     def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
         """What opens an account that is closed here ends, as on the owner's page, and does not come back with it."""
         super().save_model(request, obj, form, change)

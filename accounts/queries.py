@@ -24,6 +24,12 @@ def lacks_confirmation(user: User) -> bool:
     return not EmailAddress.objects.filter(user_id=user.pk, verified=True).exists()
 
 
+def others_own(*users: User) -> bool:
+    """Whether anybody else looks after the installation. One query."""
+    theirs = [user.pk for user in users]
+    return User.objects.filter(is_superuser=True, is_active=True).exclude(pk__in=theirs).exists()
+
+
 def needs_second_factor(user: User) -> bool:
     """Whether a role of theirs is one of `PALATE_SECOND_FACTOR`. One query at most."""
     asked: list[str] = settings.PALATE_SECOND_FACTOR

@@ -448,6 +448,45 @@ def test_the_last_manager_and_the_last_owner_stay(leases: Leases) -> None:
     assert User.objects.filter(username="mara", is_active=True).exists()
 
 
+@pytest.mark.parametrize("unticked", ["is_superuser", "is_active"])
+def test_the_last_owner_stays_one_in_the_administration(
+    leases: Leases, client_of: ClientOf, unticked: str
+) -> None:
+    root = builders.user("root", superuser=True)
+    page = reverse("admin:annotation_user_change", args=[root.pk])
+    ticked = {"is_active": "on", "is_staff": "on", "is_superuser": "on"}
+    sent = {"username": "root", "date_joined_0": "2026-01-01", "date_joined_1": "10:00:00", **ticked}
+    client = client_of(root)
+
+    refused = client.post(page, {name: said for name, said in sent.items() if name != unticked})
+    assert "This is the last owner of the installation." in refused.content.decode()
+    assert User.objects.get(pk=root.pk).is_superuser
+    assert User.objects.get(pk=root.pk).is_active
+    assert client.post(page, sent).status_code == 302
+
+    other = builders.user("other", superuser=True)
+    User.objects.filter(pk=other.pk).update(is_active=False)
+    assert client.post(page, {name: said for name, said in sent.items() if name != unticked}).status_code == 200
+    User.objects.filter(pk=other.pk).update(is_active=True)
+    assert client.post(page, {name: said for name, said in sent.items() if name != unticked}).status_code == 302
+    assert not getattr(User.objects.get(pk=root.pk), unticked)
+
+
+def test_the_administration_deletes_owners_while_there_is_another(db: None, client_of: ClientOf) -> None:
+    root, other = builders.user("root", superuser=True), builders.user("other", superuser=True)
+    third, client = builders.user("third"), client_of(root)
+    page, people = reverse("admin:annotation_user_delete", args=[root.pk]), reverse("admin:annotation_user_changelist")
+
+    def chosen(*users: User) -> dict[str, object]:
+        return {"action": "delete_selected", "post": "yes", "_selected_action": [user.pk for user in users]}
+
+    assert "last owner" in client.post(people, chosen(root, other, third)).content.decode()
+    assert User.objects.count() == 3
+    assert client.post(people, chosen(other, third)).status_code == 302
+    assert "last owner" in client.post(page, {"post": "yes"}).content.decode()
+    assert User.objects.get() == root
+
+
 def test_a_session_that_is_not_listed_ends_too(leases: Leases, client_of: ClientOf) -> None:
     anna, boris = client_of(leases.anna), client_of(leases.boris)  # without a request: allauth does not know of them
     token = accounts.make_token_by_password(user=leases.anna)
