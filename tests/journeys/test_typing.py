@@ -156,6 +156,25 @@ def test_a_document_is_filled_in_by_keys_alone(grid: Grid) -> None:
     assert "No numbers here." in grid.where()
 
 
+def test_a_number_that_can_be_read_in_two_ways_is_chosen_by_keys(browsing: Browsing) -> None:
+    sheet = weighing(SCHEME.replace("max: 500, step: 0.5", "max: 5000"))
+    numbers = Grid(browsing.person("anna"), sheet).open()
+    offered = numbers.page.locator(".offers li")
+    numbers.go("Page 1", "bread", "weight")
+    numbers.page.keyboard.type("1,234")
+    expect(offered).to_have_text(["1.234", "1234"])
+    numbers.keys("Enter")
+    numbers.expect_refusal("“1,234” may be 1.234 or 1234.")
+    expect(offered).to_have_text(["1.234", "1234"])
+    numbers.keys("ArrowDown", "ArrowDown", "Enter", "Enter")
+    numbers.go("Page 1", "butter", "weight")
+    numbers.page.keyboard.type("6,234")
+    expect(offered).to_have_text(["6.234"])
+    numbers.keys("ArrowDown", "Enter", "Enter")
+
+    assert stands(numbers) == {("Page 1", "bread", "weight"): 1234, ("Page 1", "butter", "weight"): 6.234}
+
+
 def test_undo_and_escape_bring_back_what_stood_there(grid: Grid) -> None:
     grid.go("Page 1", "bread", "weight")
     grid.page.keyboard.type("7")

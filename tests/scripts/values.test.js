@@ -6,6 +6,7 @@ import {
   after,
   numbersTaken,
   partsOf,
+  readings,
   readValue,
   shownValue,
   signOf,
@@ -34,6 +35,16 @@ for (const { question: name, typed, nothing, refused, code, ...says } of example
     if (says.warnings) assert.deepEqual(warningsOf(question, value, words), says.warnings);
     if (says.parts) assert.deepEqual(partsOf(question, value), says.parts);
   });
+
+test("both readings of a number are offered, as far as they are answers", () => {
+  const anyNumber = questions["any number"].script;
+  const upTo = { ...anyNumber, number: { min: 0, max: 500, step: null, unit: "g" } };
+  assert.deepEqual(readings(anyNumber, "1,234", words), ["1.234", "1234"]);
+  assert.deepEqual(readings(anyNumber, "−12,000", words), ["-12.000", "-12000"]);
+  assert.deepEqual(readings(upTo, "1,234 g", words), ["1.234"]);
+  assert.deepEqual(readings(upTo, "501,000", words), []);
+  for (const typed of ["", "12,5", "1234", "1,234,567", "x"]) assert.deepEqual(readings(anyNumber, typed, words), []);
+});
 
 test("which numbers are answers is said before one is written", () => {
   const said = {

@@ -102,6 +102,31 @@ export const folded = (text) =>
 const escapeForPattern = (sign) => sign.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
 /**
+ * What is typed, without the unit.
+ * @param {NumberSpec} own
+ * @param {string} typed
+ */
+function bareNumber(own, typed) {
+  let text = tidy(typed);
+  if (own.unit) text = text.replace(new RegExp(`\\s*${escapeForPattern(own.unit)}$`, "i"), "");
+  return text.replace("−", "-");
+}
+
+/** @param {string} text with a comma that may stand before decimals, or before thousands */
+const twoWays = (text) => [text.replace(",", "."), text.replace(",", "")];
+
+/**
+ * The numbers that may be meant by what is typed where it can be read in two ways: those that are answers.
+ * @param {ValueQuestion} question
+ * @param {string} typed
+ * @param {Sentences} words
+ */
+export function readings(question, typed, words) {
+  const text = question.number ? bareNumber(question.number, typed) : "";
+  return THOUSANDS.test(text) ? twoWays(text).filter((one) => "value" in readNumber(question, one, words)) : [];
+}
+
+/**
  * @param {ValueQuestion} question
  * @param {string} typed
  * @param {Sentences} words
@@ -109,11 +134,10 @@ const escapeForPattern = (sign) => sign.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
  */
 function readNumber({ title, number: own }, typed, words) {
   if (!own) throw new TypeError("no number");
-  let text = tidy(typed);
-  if (own.unit) text = text.replace(new RegExp(`\\s*${escapeForPattern(own.unit)}$`, "i"), "");
-  text = text.replace("−", "-");
+  let text = bareNumber(own, typed);
   if (THOUSANDS.test(text)) {
-    const readings = { point: text.replace(",", "."), whole: text.replace(",", "") };
+    const [point, whole] = twoWays(text);
+    const readings = { point, whole };
     return { refused: fill(words.numberTwoWays, { answer: typed.slice(0, 80), question: title, ...readings }) };
   }
   if (!text.includes(".") && text.indexOf(",") === text.lastIndexOf(",")) text = text.replace(",", ".");

@@ -6,7 +6,7 @@
 import { valueCode } from "../core/codes.js";
 import { completions } from "../core/completing.js";
 import { keyPlace } from "../core/keys.js";
-import { hasLines, readValue, writtenValue } from "../core/values.js";
+import { hasLines, readings, readValue, writtenValue } from "../core/values.js";
 import { fragment, inside, make, placeOf } from "../page/elements.js";
 import { Suggesting } from "./suggesting.js";
 
@@ -262,10 +262,11 @@ export class Typing {
   offer(all = false) {
     const { cell } = this;
     if (!cell) return;
-    const { text } = this.cells.spec(cell);
-    this.offers = text
-      ? completions(this.suggesting.known(cell), this.field.value, { separator: text.separator, all })
-      : [];
+    const spec = this.cells.spec(cell);
+    const typed = this.field.value;
+    this.offers = spec.text
+      ? completions(this.suggesting.known(cell), typed, { separator: spec.text.separator, all })
+      : readings(spec, typed, this.words).map((text) => ({ text, shown: text }));
     this.picked = -1;
     this.list.replaceChildren(...this.offers.map(({ shown }, n) => offerItem(n, shown)));
     this.list.hidden = !this.offers.length;
