@@ -36,7 +36,7 @@ class PersonForm(UserChangeForm):  # type: ignore[type-arg]
 class PeopleAdmin(UserAdmin):  # type: ignore[type-arg]
     form = PersonForm
 
-    def get_deleted_objects(self, objs: Iterable[User], request: HttpRequest) -> tuple[Any, Any, Any, list[Any]]:  # type: ignore[override]
+    def get_deleted_objects(self, objs: Iterable[User], request: HttpRequest) -> tuple[Any, Any, Any, list[Any]]:
         """Whom nobody would follow is not deleted, alone or with others."""
         found, counts, forbidden, kept = super().get_deleted_objects(objs, request)  # type: ignore[arg-type]
         owners = [user for user in objs if user.is_superuser and user.is_active]
