@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from django.core.exceptions import NON_FIELD_ERRORS
 from django.db.models import QuerySet
+from django.forms import BaseForm
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
@@ -20,6 +22,7 @@ from rest_framework.exceptions import NotFound
 from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.settings import api_settings
 from rest_framework.views import exception_handler
 
 from annotation import actions, doors, queries
@@ -81,6 +84,15 @@ class LabelPagination(LimitOffsetPagination):
 def user_of(request: Request) -> User:
     assert isinstance(request.user, User)  # the default permission lets nobody else in
     return request.user
+
+
+def not_valid(form: BaseForm) -> serializers.ValidationError:
+    """What a page's form says of what was sent, by the names of its fields; what is of none of them has a name of its
+    own."""
+    of_all, name = NON_FIELD_ERRORS, api_settings.NON_FIELD_ERRORS_KEY
+    return serializers.ValidationError(
+        {name if field == of_all else field: list(map(str, said)) for field, said in form.errors.items()}
+    )
 
 
 def study_of(request: Request, slug: str, *allowed: Role, archived: bool = False) -> Study:

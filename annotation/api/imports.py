@@ -1,16 +1,28 @@
-"""Imports that a worker does, over HTTP for programs: started where a file is brought, looked at here."""
+"""Tables brought over HTTP for programs, as on the page “Import”; and imports that a worker does, looked at here."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django.urls import reverse
+from django.utils.translation import gettext as translate
 from django.utils.translation import gettext_lazy as _
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers, status
+from rest_framework.decorators import api_view, parser_classes
+from rest_framework.fields import empty
+from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation.api.core import not_valid, study_of, user_of
 from annotation.api.runs import RunDoor
-from annotation.exchange.background import cancel_import, percent_read, resume_import
+from annotation.api.serializers import RefusalSerializer
+from annotation.exchange.background import cancel_import, is_large, percent_read, resume_import, start_import
+from annotation.exchange.row_imports import ImportRefused, translated
+from annotation.exchange.tables import TableError
+from annotation.forms.imports import LabelsForm, RowsForm
 from annotation.models import Import, Role, Study
 from work.api import ProgressFields, RunFields
 from work.queries import progress
@@ -73,3 +85,112 @@ def started(study: Study, run: Import) -> Response:
     response = IMPORTING.answer(study, run.pk, status.HTTP_202_ACCEPTED)
     response["Location"] = reverse("api:import", args=[study.slug, run.pk])
     return response
+
+
+# --- tables that are brought ------------------------------------------------------------------------------------------
+
+
+@extend_schema_field(OpenApiTypes.BINARY)
+class FileField(serializers.FileField):
+    """As it is sent; the schema would have its address."""
+
+
+class _Switch(serializers.BooleanField):
+    """A switch of a form, in which one that is missing is as it is at first, and not off."""
+
+    default_empty_html = empty
+
+
+class RowsSerializer(serializers.Serializer[Any]):
+    """What the page “Import” takes of rows and columns: one of the two, or both."""
+
+    rows = FileField(required=False, help_text=_("CSV or TSV."))
+    columns = FileField(required=False, help_text=_("CSV or TSV."))
+
+
+class LabelsSerializer(serializers.Serializer[Any]):
+    """What the page “Import” takes of labels."""
+
+    labels = FileField(help_text=_("CSV, TSV, a workbook, JSON lines, or Label Studio's JSON."))
+    create = _Switch(default=True, help_text=_("Make raters, rows, columns and sheets that are missing."))  # type: ignore[assignment]
+    wide = _Switch(default=False, help_text=_("One line an item, one column a rater."))
+    pseudonyms = _Switch(default=False, help_text=_("Call the raters R1, R2, … (who was who is not kept)"))
+    replace = _Switch(default=False, help_text=_("Answers that differ replace those imported before"))
+    rater = serializers.CharField(required=False, max_length=200, help_text=_("Heading of the raters"))
+    row = serializers.CharField(required=False, max_length=200, help_text=_("Heading of the rows"))
+    answer = serializers.CharField(required=False, max_length=200, help_text=_("Heading of the answers"))
+    gold = serializers.CharField(required=False, max_length=200, help_text=_("Heading of the right answers"))
+    ignore = serializers.CharField(
+        required=False, max_length=2000, help_text=_("Headings to leave out, with commas between them.")
+    )
+
+
+class ImportedSerializer(serializers.Serializer[Any]):
+    """What came in. All zero: all that the files say was in the study already."""
+
+    sheets = serializers.IntegerField()
+    rows = serializers.IntegerField()
+    columns = serializers.IntegerField()
+    raters = serializers.IntegerField()
+    labels = serializers.IntegerField()
+    changed = serializers.IntegerField(help_text=_("Answers."))
+    said = serializers.ListField(child=serializers.CharField(), source="sentences")
+
+
+@extend_schema(
+    request={"multipart/form-data": RowsSerializer},
+    responses={201: ImportedSerializer, 202: ImportDetailSerializer, 409: RefusalSerializer},
+)
+@api_view(["POST"])
+@parser_classes([MultiPartParser])
+def import_rows(request: Request, slug: str) -> Response:
+    """Import rows and columns, all or nothing: what keeps the files out stands under `problems` (400).
+
+    Large ones are left to a worker: 202, with the import, whose address says how far it is.
+    """
+    study = study_of(request, slug, Role.MANAGER)
+    RowsSerializer(data=request.data).is_valid(raise_exception=True)
+    form = RowsForm({}, request.FILES)
+    if not form.is_valid():
+        raise not_valid(form)
+    if is_large(form.cleaned_data):
+        return started(study, start_import(study=study, files=form.cleaned_data, by=user_of(request)))
+    return _brought(study, form)
+
+
+@extend_schema(
+    request={"multipart/form-data": LabelsSerializer},
+    responses={201: ImportedSerializer, 202: ImportDetailSerializer, 409: RefusalSerializer},
+)
+@api_view(["POST"])
+@parser_classes([MultiPartParser])
+def import_labels(request: Request, slug: str) -> Response:
+    """Import labels that were made elsewhere, all or nothing: what keeps the file out stands under `problems` (400).
+
+    A large one is left to a worker: 202, with the import, whose address says how far it is.
+    """
+    study = study_of(request, slug, Role.MANAGER)
+    sent = LabelsSerializer(data=request.data)
+    sent.is_valid(raise_exception=True)
+    form = LabelsForm({name: said for name, said in sent.validated_data.items() if name != "labels"}, request.FILES)
+    if not form.is_valid():
+        raise not_valid(form)
+    files = {"labels": form.cleaned_data["labels"]}
+    if is_large(files):
+        return started(study, start_import(study=study, files=files, by=user_of(request), how=form.how()))
+    return _brought(study, form)
+
+
+def _brought(study: Study, form: RowsForm | LabelsForm) -> Response:
+    try:
+        imported = form.bring(study)
+    except ImportRefused as refused:
+        left = [translate("… and %(n)s more.") % {"n": refused.left}] if refused.left else []
+        return _kept_out(str(refused), [*refused.problems, *left])
+    except TableError as error:
+        return _kept_out(translated(error.sentence), [])
+    return Response(ImportedSerializer(imported).data, status=status.HTTP_201_CREATED)
+
+
+def _kept_out(detail: str, problems: list[str]) -> Response:
+    return Response({"detail": detail, "problems": problems}, status=status.HTTP_400_BAD_REQUEST)

@@ -17,6 +17,8 @@ urlpatterns = [
     path("studies/<slug:slug>/drafts/", drafts.drafts, name="drafts"),
     path("studies/<slug:slug>/lineage/", deriving.lineage, name="lineage"),
     path("studies/<slug:slug>/derive/", deriving.derive, name="derive"),
+    path("studies/<slug:slug>/imports/rows/", imports.import_rows, name="import-rows"),
+    path("studies/<slug:slug>/imports/labels/", imports.import_labels, name="import-labels"),
     *imports.IMPORTING.paths(
         "studies/<slug:slug>/imports/",
         runs="imports",

@@ -2,90 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import ExitStack
-from typing import Any, BinaryIO, cast
+from typing import Any
 
 from django import forms
-from django.conf import settings
 from django.contrib import messages
-from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET
 
 from annotation import doors
 from annotation.actions import Refused
 from annotation.evidence import kinds
 from annotation.exchange.background import cancel_import, is_large, percent_read, resume_import, start_import
-from annotation.exchange.json_tables import open_labels
-from annotation.exchange.label_imports import import_labels
-from annotation.exchange.label_reading import LabelImport
 from annotation.exchange.row_imports import Imported, ImportRefused, translated
-from annotation.exchange.rows_and_columns import import_rows
-from annotation.exchange.tables import FileTable, TableError
-from annotation.exchange.workbooks import open_columns, open_rows
+from annotation.exchange.tables import TableError
+from annotation.forms.imports import LabelsForm, RowsForm
 from annotation.models import Import, Role, Study
 from annotation.people.access import AppRequest, for_roles, posted_from
 from annotation.scheme.spec import SchemeSpec
 from annotation.views.runs import RunPages
 from work.queries import progress
-
-
-class RowsForm(forms.Form):
-    rows = forms.FileField(label=gettext_lazy("Rows"), required=False)
-    columns = forms.FileField(label=gettext_lazy("Columns"), required=False)
-
-    def clean(self) -> dict[str, Any]:
-        cleaned: dict[str, Any] = super().clean() or {}
-        if not self.errors and not any(cleaned.values()):
-            raise forms.ValidationError(_("Choose a file of rows, a file of columns, or both."))
-        return cleaned
-
-
-class LabelsForm(forms.Form):
-    HEADINGS = ("rater", "row", "answer", "gold")
-
-    labels = forms.FileField(label=gettext_lazy("Labels"))
-    create = forms.BooleanField(
-        label=gettext_lazy("Create the raters, rows, columns and sheets that are missing"), required=False, initial=True
-    )
-    wide = forms.BooleanField(label=gettext_lazy("One line an item, one column a rater"), required=False)
-    pseudonyms = forms.BooleanField(
-        label=gettext_lazy("Call the raters R1, R2, … (who was who is not kept)"), required=False
-    )
-    replace = forms.BooleanField(
-        label=gettext_lazy("Answers that differ replace those imported before"), required=False
-    )
-    rater = forms.CharField(label=gettext_lazy("Heading of the raters"), required=False, max_length=200)
-    row = forms.CharField(label=gettext_lazy("Heading of the rows"), required=False, max_length=200)
-    answer = forms.CharField(label=gettext_lazy("Heading of the answers"), required=False, max_length=200)
-    gold = forms.CharField(label=gettext_lazy("Heading of the right answers"), required=False, max_length=200)
-    ignore = forms.CharField(
-        label=gettext_lazy("Headings to leave out"),
-        required=False,
-        max_length=2000,
-        help_text=gettext_lazy("With commas between them."),
-    )
-
-    def switches(self) -> list[forms.BoundField]:
-        return [field for field in self if isinstance(field.field, forms.BooleanField)]
-
-    def headings(self) -> list[forms.BoundField]:
-        return [field for field in self if isinstance(field.field, forms.CharField)]
-
-    def how(self) -> LabelImport:
-        data = self.cleaned_data
-        return LabelImport(
-            headings={name: data[name] for name in self.HEADINGS if data[name]},
-            ignore=tuple(name for part in data["ignore"].split(",") if (name := part.strip())),
-            create=data["create"],
-            wide=data["wide"],
-            pseudonyms=data["pseudonyms"],
-            replace=data["replace"],
-        )
 
 
 @require_GET
@@ -103,12 +39,7 @@ def rows(request: AppRequest, study: Study) -> HttpResponse:
         if is_large(form.cleaned_data):
             return redirect(start_import(study=study, files=form.cleaned_data, by=request.user))
         try:
-            with ExitStack() as stack:
-                imported = import_rows(
-                    study=study,
-                    rows=_table(stack, form.cleaned_data["rows"], open_rows),
-                    columns=_table(stack, form.cleaned_data["columns"], open_columns),
-                )
+            imported = form.bring(study)
         except (TableError, Refused) as error:
             refused = _refuse(form, error)
         else:
@@ -126,22 +57,12 @@ def labels(request: AppRequest, study: Study) -> HttpResponse:
         if is_large(files):
             return redirect(start_import(study=study, files=files, by=request.user, how=form.how()))
         try:
-            with ExitStack() as stack:
-                table = _table(stack, form.cleaned_data["labels"], open_labels)
-                assert table is not None  # the form asks for it
-                imported = import_labels(study=study, table=table, how=form.how())
+            imported = form.bring(study)
         except (TableError, Refused) as error:
             refused = _refuse(form, error)
         else:
             return _done(request, study, imported)
     return _page(request, study, labels_form=form, refused=refused)
-
-
-def _table(stack: ExitStack, file: UploadedFile[bytes] | None, opened: Callable[..., FileTable]) -> FileTable | None:
-    if file is None:
-        return None
-    stream = cast(BinaryIO, stack.enter_context(file.open("rb")).file)
-    return opened(stream, name=file.name or "", max_bytes=settings.PALATE_MAX_IMPORT_BYTES)
 
 
 def _refuse(form: forms.Form, error: TableError | Refused) -> ImportRefused | None:

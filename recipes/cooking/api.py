@@ -6,20 +6,21 @@ import io
 from typing import Any
 
 from django.conf import settings
+from django.http import StreamingHttpResponse
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext_lazy as _
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers, status
 from rest_framework.decorators import api_view
 from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.core import study_of, user_of
+from annotation.api.core import not_valid, study_of, user_of
 from annotation.api.runs import RunDoor
 from annotation.api.serializers import MAX_ID, PageFilterSerializer, PageSerializer, RefusalSerializer
 from annotation.models import Role, Study
-from recipes.cooking import actions, exchange
+from recipes.cooking import actions, downloads, exchange
 from recipes.cooking import retrieval_queries as queries
 from recipes.cooking.forms import ItemsForm, SearchForm
 from recipes.cooking.models import Hit
@@ -154,7 +155,7 @@ def start(request: Request, slug: str) -> Response:
         data["engines"] = given.get("engines") or [name for name, _label in queries.engines_for(study)]
         form = SearchForm(data, study=study)
     if not form.is_valid():
-        raise serializers.ValidationError({field: list(map(str, said)) for field, said in form.errors.items()})
+        raise not_valid(form)
     run = form.start(by=user_of(request))
     return RETRIEVING.answer(study, run.pk, status.HTTP_201_CREATED)
 
@@ -223,6 +224,20 @@ def hits(request: Request, slug: str) -> Response:
     pages = LimitOffsetPagination()
     page = pages.paginate_queryset(queries.hits(study), request)
     return pages.get_paginated_response(HitSerializer(page, many=True).data)
+
+
+@extend_schema(responses={(200, "text/csv"): OpenApiResponse(bytes)})
+@api_view(["GET"])
+def hits_csv(request: Request, slug: str) -> StreamingHttpResponse:
+    """All hits of a study with their fates and opt-outs, as CSV."""
+    return downloads.hits(study_of(request, slug, Role.MANAGER, Role.RESEARCHER))
+
+
+@extend_schema(responses={(200, "application/warc"): OpenApiResponse(bytes)})
+@api_view(["GET"])
+def pages_warc(request: Request, slug: str) -> StreamingHttpResponse:
+    """The fetched pages of a study as they came, as one file of gzipped WARC records."""
+    return downloads.pages(study_of(request, slug, Role.MANAGER, Role.RESEARCHER))
 
 
 class HitDecisionSerializer(serializers.Serializer[Any]):

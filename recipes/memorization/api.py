@@ -12,7 +12,7 @@ from rest_framework.decorators import api_view
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.core import study_of, user_of
+from annotation.api.core import not_valid, study_of, user_of
 from annotation.models import Role
 from recipes.memorization.verdict import contents as says
 from recipes.memorization.verdict.asking import made_of
@@ -61,7 +61,7 @@ def verdict(request: Request, slug: str) -> Response:
     study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
     made = made_of(request.query_params, study=study, user=user_of(request))
     if not made.understood:
-        raise serializers.ValidationError({field: list(map(str, said)) for field, said in made.form.errors.items()})
+        raise not_valid(made.form)
     examination_was_read(made.verdict, what=TestLook.What.REPORT, by=user_of(request))
     examined = made.verdict.examination.study if made.verdict.examination else None
     others = {

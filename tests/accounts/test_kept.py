@@ -449,9 +449,7 @@ def test_the_last_manager_and_the_last_owner_stay(leases: Leases) -> None:
 
 
 @pytest.mark.parametrize("unticked", ["is_superuser", "is_active"])
-def test_the_last_owner_stays_one_in_the_administration(
-    leases: Leases, client_of: ClientOf, unticked: str
-) -> None:
+def test_the_last_owner_stays_one_in_the_administration(leases: Leases, client_of: ClientOf, unticked: str) -> None:
     root = builders.user("root", superuser=True)
     page = reverse("admin:annotation_user_change", args=[root.pk])
     ticked = {"is_active": "on", "is_staff": "on", "is_superuser": "on"}

@@ -17,7 +17,7 @@ from annotation.exchange import arrivals, background, label_importer, uploads
 from annotation.exchange.label_reading import LabelImport
 from annotation.models import Import, Label, Study
 from tests.annotation.importing import ACTS, counts
-from tests.builders import ClientOf, Leases
+from tests.builders import ApiOf, ClientOf, Leases
 from tests.workers import Site
 from work import actions as work
 from work.outcomes import GiveUp
@@ -91,6 +91,58 @@ def test_a_small_file_is_imported_at_once(leases: Leases, manager: Client, setti
     assert post(manager, leases.study, ACTS + LINES).headers["Location"].endswith("/import/")
     assert not Import.objects.exists()
     assert Label.objects.count() == 4
+
+
+def test_programs_bring_tables_as_the_page_takes_them(leases: Leases, api_of: ApiOf, settings: Settings) -> None:
+    settings.PALATE_IMPORT_AT_ONCE = 2**20
+    api, study = api_of(leases.manager), leases.study
+    to_rows, to_labels = (reverse(f"api:import-{what}", args=[study.slug]) for what in ("rows", "labels"))
+    rows = "sheet,row,evidence\nLoan,Clause 1,The tenant pays.\n"
+    columns = "sheet,section,act,party\nLoan,acts,Sign,tenant\n"
+
+    unknown = api.post(to_labels, {"labels": upload(ACTS + LINES), "create": "false"}, format="multipart")
+    assert (unknown.status_code, Label.objects.count()) == (400, 0)
+    assert any("“w1”" in problem for problem in unknown.json()["problems"])
+    labels = api.post(to_labels, {"labels": upload(ACTS + LINES)}, format="multipart")  # it makes what is missing
+    assert (labels.status_code, labels.json()["raters"], labels.json()["labels"]) == (201, 2, 2)
+
+    nothing = api.post(to_rows, {}, format="multipart")
+    assert (nothing.status_code, nothing.json()) == (
+        400,
+        {"non_field_errors": ["Choose a file of rows, a file of columns, or both."]},
+    )
+    wrong = {"rows": upload("sheet,row,url\nLoan,Clause 1,x\nLoan,Clause 2,y\n", "rows.csv")}
+    kept_out = api.post(to_rows, wrong, format="multipart")
+    assert kept_out.status_code == 400
+    assert kept_out.json() == {
+        "detail": "The import has 2 problems, so nothing was changed.",
+        "problems": [
+            "rows.csv, line 2: “x” is no address of a web page (https://…).",
+            "rows.csv, line 3: “y” is no address of a web page (https://…).",
+        ],
+    }
+    assert not study.sheets.filter(title="Loan").exists()
+    no_table = api.post(to_rows, {"rows": upload("\0\0\0", "rows.csv")}, format="multipart")
+    assert (no_table.status_code, no_table.json()["problems"]) == (400, [])
+    assert no_table.json()["detail"].startswith("Line 1 of “rows.csv” is not UTF-8 text.")
+
+    files = {"rows": upload(rows, "rows.csv"), "columns": upload(columns, "columns.csv")}
+    taken = api.post(to_rows, files, format="multipart")
+    assert (taken.status_code, taken.json()["said"]) == (201, ["New: 1 sheet, 1 row, 1 column."])
+    again = api.post(to_rows, {"rows": upload(rows, "rows.csv")}, format="multipart")
+    assert (again.status_code, again.json()["rows"]) == (201, 0)
+    assert again.json()["said"] == ["Nothing new: all that the file says is in the study already."]
+
+
+def test_large_tables_of_programs_are_imported_by_a_worker(leases: Leases, api_of: ApiOf) -> None:
+    api = api_of(leases.manager)
+    rows = "sheet,row,evidence\n" + "".join(f"Loan,Clause {n},The tenant pays.\n" for n in range(20))
+    for what, file in (("labels", upload(ACTS + LINES)), ("rows", upload(rows, "rows.csv"))):
+        answer = api.post(reverse(f"api:import-{what}", args=[leases.study.slug]), {what: file}, format="multipart")
+        assert (answer.status_code, answer.json()["what"]) == (202, what)
+        work.take_up(Import.objects.get(pk=answer.json()["id"]))
+        assert api.get(answer["Location"]).json()["state"] == "finished"
+    assert (leases.study.sheets.get(title="Loan").rows.count(), Label.objects.count()) == (20, 4)
 
 
 def test_a_file_that_is_too_large_altogether_is_refused_at_once(

@@ -29,6 +29,7 @@ from recipes.cooking.web.engines import Result
 from recipes.cooking.web.recorded import Recorded
 from recipes.ingredient_states import demo_study as soups
 from recipes.ingredient_states.recipe_files import to_json
+from recipes.memorization.candidates import SCHEME as CANDIDATES
 from recipes.pizza_commonsense import actions as baking
 from recipes.pizza_commonsense.records import read_json_lines
 from reports import actions as reporting
@@ -204,6 +205,38 @@ def a_page(world: World) -> dict[str, Any]:
     return {"sheet": world.leases.sheet.pk, "pages": [page(SHOWN).decode()]}
 
 
+def a_recipe(_world: World) -> dict[str, Any]:
+    return {"name": "Soup", "ingredients": ["leek"], "steps": ["Boil it."], "tasks": ["boil | pot | leek"]}
+
+
+def digest_of_a_row(world: World) -> dict[str, Any]:
+    return {"digest": mending_queries.digest_of(world.mine.row)}
+
+
+def rows_of_elsewhere(_world: World) -> dict[str, Any]:
+    return {"rows": "sheet,row,evidence\nLoan,Clause 1,Pay.\n"}
+
+
+def labels_of_elsewhere(_world: World) -> dict[str, Any]:
+    return {"labels": "sheet,row,section,column,question,rater,answer\nLoan,1,duties,Sign,stated,X,stated\n"}
+
+
+def of_a_scheme(world: World, key: str) -> Sequence[object]:
+    """An empty study of a scheme that comes with Palate."""
+    if not Study.objects.filter(slug=key).exists():
+        source = doors.shipped_schemes()[key].read_text(encoding="utf-8")
+        test_access.beside_leases(world, key, annotating.store_scheme(spec=load_scheme(source), source=source))
+    return (key,)
+
+
+def with_candidates(world: World) -> Sequence[object]:
+    return of_a_scheme(world, CANDIDATES)
+
+
+def benchmark(world: World) -> Sequence[object]:
+    return of_a_scheme(world, "cuisine-transfer-ash")
+
+
 def what_an_engine_found(world: World) -> dict[str, Any]:
     return {"query": world.leases.sheet.title, "results": [{"url": "https://law.example/2", "title": "Law"}]}
 
@@ -288,6 +321,17 @@ VALID: dict[str, Valid] = {
             "settings": {"answers": ["duties.stated=stated"]},
         },
     ),
+    "POST /studies/{slug}/documents/add-recipe/": Valid(body=a_recipe, args=test_access.slug_with_verdict),
+    "POST /studies/{slug}/documents/mendings/{id}/put-back/": Valid(body=digest_of_a_row),
+    "POST /studies/{slug}/imports/labels/": Valid(body=labels_of_elsewhere, media_type="multipart/form-data"),
+    "POST /studies/{slug}/imports/rows/": Valid(body=rows_of_elsewhere, media_type="multipart/form-data"),
+    "POST /studies/{slug}/names/": Valid(body=lambda _world: {"text": "Koshari\nColeslaw"}),
+    "POST /studies/{slug}/recipes/": Valid(
+        body=lambda _world: {"sheet": "Coleslaw", "text": "Shred the cabbage."}, args=with_candidates
+    ),
+    "POST /studies/{slug}/instructions/": Valid(body=lambda _world: {"which": "shipped", "size": 2}, args=benchmark),
+    "GET /studies/{slug}/instructions/": Valid(args=benchmark),
+    "GET /studies/{slug}/words/": Valid(query={"without": "common"}, args=benchmark),
     "POST /studies/{slug}/documents/import/": Valid(body=a_page, media_type="multipart/form-data"),
     "POST /studies/{slug}/documents/{id}/mend/": Valid(body=lines_of_a_row),
     "POST /studies/{slug}/drafts/": Valid(

@@ -31,7 +31,7 @@ from reports.digests import study_digest
 from reports.frozen.recomputing import recompute
 from reports.numbers.report import compute
 from tests import builders
-from tests.builders import ClientOf, Leases
+from tests.builders import ApiOf, ClientOf, Leases
 from tests.judges import generations
 from tests.judges.generations import writes
 
@@ -319,6 +319,42 @@ def test_the_page_of_words_has_the_dish_and_leaves_out_cuisines(client_of: Clien
     other = client.get("/studies/rice/words/", {"without": "common"}).content.decode()
     assert "and the words of the instructions" in other
     assert "without=common" in other  # the link to the file
+
+
+@pytest.mark.django_db
+def test_a_program_reads_the_words_that_the_page_has(api_of: ApiOf) -> None:
+    rice_of_two_cuisines()
+    api = api_of(User.objects.get(username="manager"))
+    korean = api.get("/api/v1/studies/rice/words/", {"facet": "cuisine", "word": "Korean", "most": 2})
+    assert korean.json() == [
+        {
+            "generator": "gpt",
+            "words": [{"word": "cook", "count": 1, "texts": 1}, {"word": "people", "count": 1, "texts": 1}],
+        }
+    ]
+    common = api.get("/api/v1/studies/rice/words/", {"without": "common"}).json()
+    assert [one["word"] for one in common[0]["words"]] == ["basil", "people"]
+    hidden = api.get("/api/v1/studies/rice/words/", {"facet": "generator"})
+    assert (hidden.status_code, list(hidden.json())) == (400, ["facet"])
+
+
+@pytest.mark.django_db
+def test_a_program_adds_instructions(api_of: ApiOf) -> None:
+    scheme = builders.scheme((PACK / "schemes" / "cuisine-transfer-ash.yaml").read_text(encoding="utf-8"))
+    manager = builders.user("manager")
+    study = builders.study("ash", of=scheme, by=manager)
+    api, address = api_of(manager), "/api/v1/studies/ash/instructions/"
+
+    bad = api.post(address, {"text": "colour\nred\n"}, format="json")
+    assert (bad.status_code, list(bad.json())) == (400, ["text"])
+    assert list(api.post(address, {}, format="json").json()) == ["non_field_errors"]
+    shipped = {"which": "shipped", "size": 3}
+    assert api.post(address, shipped, format="json").json() == {"new": 3, "known": 0}
+    again = api.post(address, shipped, format="json")
+    assert (again.status_code, again.json()) == (201, {"new": 0, "known": 3})
+    parts = api.get(address).json()
+    assert sum(part["instructions"] for part in parts) == Row.objects.filter(sheet__study=study).count() == 3
+    assert {tuple(part["texts"]) for part in parts} == {()}
 
 
 @pytest.mark.django_db

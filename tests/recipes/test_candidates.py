@@ -25,7 +25,7 @@ from reports.data.arrays import Filters
 from reports.numbers.report import compute
 from reports.queries import load
 from tests import builders
-from tests.builders import ClientOf
+from tests.builders import ApiOf, ClientOf
 from tests.judges.generations import BARE, GENERAL, dishes, started, wanted, work, writes
 
 SCHEMES = demo_study.ROOT / "schemes"
@@ -77,6 +77,35 @@ def test_the_page_of_names(client_of: ClientOf) -> None:
     with pytest.raises(Refused, match="no region"):
         actions.add_names(study=other, sheet="x", names=[DishName("a", "b")])
     assert not study.sheets.filter(title="x").exists()
+
+
+@pytest.mark.django_db
+def test_a_program_adds_names_and_recipes(api_of: ApiOf) -> None:
+    mara = builders.user("mara")
+    builders.study("dishes", of=builders.scheme(scheme_of("recipe-names")), by=mara)
+    api, address = api_of(mara), "/api/v1/studies/dishes/names/"
+
+    assert list(api.post(address, {"text": "; Egypt"}, format="json").json()) == ["text"]
+    added = api.post(address, {"text": "Koshari; Egypt\nColeslaw"}, format="json")
+    rows = list(Row.objects.order_by("pk").values_list("pk", flat=True))
+    assert (added.status_code, added.json()) == (201, {"rows": rows, "known": 0})
+    again = api.post(address, {"text": "coleslaw\nGyoza", "sheet": "More"}, format="json")
+    assert (again.status_code, again.json()["known"]) == (201, 1)
+    assert api.get(address).json() == [
+        {"sheet": "Dishes", "name": "Koshari", "region": "Egypt", "texts": 0},
+        {"sheet": "Dishes", "name": "Coleslaw", "region": "", "texts": 0},
+        {"sheet": "More", "name": "Gyoza", "region": "", "texts": 0},
+    ]
+    assert api.post("/api/v1/studies/dishes/recipes/", {"sheet": "x", "text": "y"}, format="json").status_code == 404
+
+    study = builders.study("candidates", of=builders.scheme(scheme_of("recipe-candidates")), by=mara)
+    address, recipe = "/api/v1/studies/candidates/recipes/", {"sheet": "Coleslaw", "text": "Shred it.\nEat it."}
+    taken = api.post(address, recipe | {"written_by": "a model"}, format="json")
+    row = Row.objects.get(sheet__study=study)
+    assert (taken.status_code, taken.json()) == (201, {"sheet": row.sheet_id, "row": row.pk, "name": "1"})
+    assert ([block.text for block in row.blocks], row.facets) == (["Shred it.", "Eat it."], {"generator": "a model"})
+    same = api.post(address, recipe, format="json")
+    assert (same.status_code, "has this text already" in same.json()["detail"]) == (409, True)
 
 
 # --- the best ---------------------------------------------------------------------------------------------------------

@@ -205,6 +205,22 @@ def test_lines_are_mended_on_the_page(client_of_mara: Client, sheet: Sheet, row:
     assert "mara" in shown
 
 
+def test_a_program_puts_lines_back(client_of_mara: Client, sheet: Sheet, row: Row, mara: User) -> None:
+    slug, before = sheet.study.slug, row.evidence
+    entry = actions.mend(row=row, lines=without_the_second(row), seen=queries.digest_of(row), by=mara)
+    url, stale = reverse("api:put-mending-back", args=[slug, entry.pk]), queries.digest_of(row)
+    row.refresh_from_db()
+
+    late = client_of_mara.post(url, {"digest": stale}, content_type="application/json")
+    assert (late.status_code, "in the meantime" in late.json()["detail"]) == (409, True)
+    [found] = client_of_mara.get(reverse("api:documents", args=[slug])).json()["results"]
+    answer = client_of_mara.post(url, {"digest": found["digest"]}, content_type="application/json")
+
+    assert (answer.status_code, [c["what"] for c in answer.json()["changes"]]) == (201, ["added"])
+    row.refresh_from_db()
+    assert row.evidence == before
+
+
 def test_lines_are_mended_by_a_program(client_of_mara: Client, sheet: Sheet, row: Row) -> None:
     slug = sheet.study.slug
     [found] = client_of_mara.get(reverse("api:documents", args=[slug])).json()["results"]

@@ -9,7 +9,7 @@ from annotation.models import Sheet
 from recipes.cooking.taking_apart.proposing import propose
 from recipes.memorization import demo_study
 from tests import builders
-from tests.builders import ClientOf
+from tests.builders import ApiOf, ClientOf
 
 ANSWER = """Sure! Here is a recipe for you:
 
@@ -73,6 +73,34 @@ def test_a_models_answer_is_read_over_and_then_added_as_it_was_changed(db: None,
     assert [task["task"] for task in recipe.tasks] == ["shred", "whisk"]
     documents = client.get(reverse("recipes:documents", args=["slaw"])).content.decode()
     assert "2 large carrots, peeled and grated" in documents
+
+
+def test_a_program_adds_a_recipe_as_the_page_does(db: None, api_of: ApiOf) -> None:
+    manager = builders.user("mia")
+    actions.create_study(slug="slaw", title="Slaw", scheme=demo_study.paper_scheme(), by=manager)
+    api, address = api_of(manager), reverse("api:add-recipe", args=["slaw"])
+
+    proposed = api.post(address, {"text": ANSWER}, format="json")
+    assert (proposed.status_code, Sheet.objects.count()) == (200, 0)
+    parts = proposed.json()
+    assert "carrots | 2 large carrots, peeled and grated" in parts["ingredients"]
+    bad = api.post(address, parts | {"tasks": ["a | b | c | d"]}, format="json")
+    assert (bad.status_code, "task | tool | ingredients" in str(bad.json())) == (400, True)
+    assert list(api.post(address, parts | {"tasks": []}, format="json").json()) == ["tasks"]
+    assert list(api.post(address, parts | {"text": ANSWER}, format="json").json()) == ["non_field_errors"]
+    added = api.post(address, parts, format="json")
+
+    sheet = Sheet.objects.get()
+    assert (added.status_code, added.json()) == (201, {"sheet": sheet.pk, "title": sheet.title})
+    assert sheet.recipe.written[1] == "2 large carrots, peeled and grated"
+    again = api.post(address, parts, format="json")
+    assert (again.status_code, Sheet.objects.count()) == (409, 1)
+    whole = "name: Toast\ningredients: [bread]\nsteps: [Toast the bread.]\ntasks: [{task: toast, ingredients: bread}]\n"
+    assert api.post(address, {"text": whole}, format="json").status_code == 201
+
+    leases = builders.leases()
+    elsewhere = api_of(leases.manager).post(reverse("api:add-recipe", args=["leases"]), parts, format="json")
+    assert (elsewhere.status_code, "no section “ingredients”" in elsewhere.json()["detail"]) == (409, True)
 
 
 def test_a_study_of_something_else_is_not_asked_for_recipes(db: None, client_of: ClientOf) -> None:

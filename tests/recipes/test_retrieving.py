@@ -679,7 +679,10 @@ def test_recorded_results_are_fetched_without_any_engine(
         ("duckduckgo", "2", "duplicate", ""),
         ("duckduckgo", "3", "document", "DuckDuckGo 3"),
     ]
+    assert b"".join(client.get(reverse("api:hits-csv", args=["dishes"])).streaming_content).decode() == table
     whole = b"".join(client.get(reverse("recipes:pages-warc", args=["dishes"])).streaming_content)
+    to_program = b"".join(client.get(reverse("api:pages-warc", args=["dishes"])).streaming_content)
+    assert [url for url, _page in archive.pages([to_program])] == [web.url("chili", n) for n in (1, 2, 3)]
     assert [url for url, _page in archive.pages([whole])] == [web.url("chili", n) for n in (1, 2, 3)]
     assert gzip.decompress(whole).startswith(b"WARC/1.0\r\n")
 
