@@ -12,7 +12,7 @@ from django.core.management.base import CommandError
 from django.test import Client
 from django.urls import reverse
 
-from annotation.models import Row, Study, User
+from annotation.models import Assignment, Row, Study, User
 from benchmarks import recipe_web
 from benchmarks.recipe_web import RecipeWeb
 from judges.management.commands.generate import model_called
@@ -113,6 +113,22 @@ def test_from_names_to_a_frozen_verdict(told: Callable[..., str], tmp_path: Path
     # The way back: from the verdict to who wrote the recipe, and how it was asked for.
     assert '"generator":"/models/writer.gguf' in kept.beside
     assert '"prompt":"general"' in kept.beside
+
+
+@pytest.mark.django_db
+def test_people_are_given_the_documents_too(told: Callable[..., str]) -> None:
+    anna = User.objects.create_user("anna")
+    with pytest.raises(CommandError, match="nobody"):
+        told("--annotator", "nobody")
+    assert not Study.objects.exists()
+
+    told("--annotator", "anna", "--until", "fetch")
+    mine = Assignment.objects.of_user(anna)
+    assert list(mine.values_list("row__sheet__study__slug", "state")) == [("two", "open")] * 12
+    Assignment.objects.filter(pk=mine.earliest("pk").pk).update(state="withdrawn")
+    told("--annotator", "anna", "--until", "fetch")
+    assert Assignment.objects.filter(rater__user=anna).count() == 12
+    assert mine.filter(state="open").count() == 11
 
 
 @pytest.mark.django_db

@@ -601,6 +601,18 @@ def test_a_sheet_that_is_closed_meanwhile_gets_no_more(web: RecipeWeb, sheet: Sh
     assert sheet.rows.count() == 3
 
 
+def test_the_command_gives_new_documents_to_raters(web: RecipeWeb, sheet: Sheet) -> None:
+    anna, boris = (builders.rater(sheet.study, builders.user(name)) for name in ("anna", "boris"))
+    with pytest.raises(CommandError, match="no rater “A99” who could be given documents"):
+        call_command("retrieve", "dishes", documents=2, rater=[anna.code, "A99"], verbosity=0)
+    assert not Retrieval.objects.exists()
+
+    call_command("retrieve", "dishes", documents=2, rater=[anna.code, anna.code], verbosity=0)
+
+    assert list(sheet.rows.values_list("assignments__rater__code", flat=True)) == [anna.code] * 2
+    assert not boris.assignments.exists()
+
+
 def test_the_command_goes_on_with_the_same_search_alone(
     web: RecipeWeb, sheet: Sheet, monkeypatch: pytest.MonkeyPatch
 ) -> None:

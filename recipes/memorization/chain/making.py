@@ -14,7 +14,7 @@ from annotation import actions as annotating
 from annotation import doors
 from annotation.actions import Refused
 from annotation.deriving.actions import derive_study
-from annotation.models import Assignment, Row, Scheme, Study, User
+from annotation.models import Assignment, Role, Row, Scheme, Study, User
 from annotation.scheme.spec import load_scheme
 from judges import actions as judging
 from judges import queries as judge_queries
@@ -49,6 +49,7 @@ class Chain:
     Args:
         work: what does a run's work. `enqueue`: whether Celery's workers are told of it, too.
         by: who becomes manager of the studies; None: administrators alone see them.
+        people: who is given the documents, too, as annotators of their study.
         limits: `most_tokens` and `most_cost`, at which each run of a model pauses. Of money only where it has a price.
     """
 
@@ -63,10 +64,12 @@ class Chain:
         by: User | None = None,
         enqueue: bool = False,
         limits: Mapping[str, Any] | None = None,
+        people: Sequence[User] = (),
     ) -> None:
         self.settings, self.models, self.types, self.judges = settings, models, types, judges
         self.work, self.by, self.enqueue = work, by, enqueue
         self.limits = limits or {}
+        self.people = people
 
     def go(self, names: Sequence[DishName], *, until: Step = Step.LABEL) -> Iterator[Told]:
         """Do each step up to `until`, and tell what came of it.
@@ -168,6 +171,7 @@ class Chain:
             yield from self._saved(study, Path(self.settings.folder))
         else:
             self._search(study)
+        self._give(study)
         fewest = [sheet.rows.filter(withdrawn_at=None).count() for sheet in study.sheets.all()]
         yield f"{sum(fewest)} documents of {len(fewest)} recipes, {min(fewest, default=0)} of one at least"
 
@@ -262,6 +266,16 @@ class Chain:
                 run = cooking.start_retrieval(study=study, asked=asked, documents=n, by=self.by, enqueue=self.enqueue)
         if run.is_running:
             self.work(run)
+
+    def _give(self, study: Study) -> None:
+        """The documents to people, each once: what somebody gave back or took from them is not given again."""
+        for person in self.people:
+            with transaction.atomic():
+                annotating.add_member(study=study, user=person, role=Role.ANNOTATOR, by=self.by)
+                rater = study.raters.get(user=person)
+                rows = Row.objects.filter(sheet__study=study, sheet__closed_at=None, withdrawn_at=None)
+                new = rows.exclude(assignments__rater=rater).order_by("sheet__position", "position")
+                annotating.assign(rater=rater, rows=list(new))
 
     def _saved(self, study: Study, folder: Path) -> Iterator[str]:
         """The pages of each dish's folder; pages that are there already are passed over."""

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from annotation.management.telling import unless_archived
-from annotation.models import Study
+from annotation.models import Rater, Study
 from judges.management.telling import refusals_told, study_called
 from recipes.cooking import actions
 from recipes.cooking import retrieval_queries as queries
@@ -31,6 +31,9 @@ class Command(RunCommand):
         parser.add_argument("--documents", type=int, default=6, help="of each engine for each query (%(default)s)")
         parser.add_argument("--engine", action="append", help="by default all that are set up; may come several times")
         parser.add_argument("--sheet", action="append", help="title of a sheet; by default all open ones")
+        parser.add_argument(
+            "--rater", action="append", help="code of one who is given the new documents; may come several times"
+        )
         parser.add_argument("--words", default="{name} recipe", help="the query (%(default)s)")
 
     def handle(self, *, study: str, verbosity: int, **asked: Any) -> None:
@@ -45,12 +48,14 @@ class Command(RunCommand):
         engine: list[str] | None,
         sheet: list[str] | None,
         words: str,
+        rater: list[str] | None = None,
         **_options: Any,
     ) -> Retrieval:
         if "{name}" not in words:
             raise CommandError("Write {name} in --words where the title of each sheet is to stand.")
         if not 1 <= documents <= actions.MAX_DOCUMENTS:
             raise CommandError(f"--documents is a number from 1 to {actions.MAX_DOCUMENTS}.")
+        given = self._given(study, rater or [])
         last = study.retrievals.first()
         if last is not None and last.is_running:
             return last
@@ -65,7 +70,17 @@ class Command(RunCommand):
                 actions.resume_retrieval(run=stopped, enqueue=False)
                 stopped.refresh_from_db()
                 return stopped
-            return actions.start_retrieval(study=study, asked=asked, documents=documents, by=None, enqueue=False)
+            return actions.start_retrieval(
+                study=study, asked=asked, documents=documents, given=given, by=None, enqueue=False
+            )
+
+    @staticmethod
+    def _given(study: Study, codes: list[str]) -> list[actions.Given]:
+        """Who may be given documents is who the page offers."""
+        raters = {rater.code: rater for rater in study.raters.given_more().exclude(kind=Rater.Kind.GOLD)}
+        if unknown := [code for code in codes if code not in raters]:
+            raise CommandError(f"The study has no rater “{unknown[0]}” who could be given documents.")
+        return [actions.Given(raters[code]) for code in dict.fromkeys(codes)]
 
     def problems(self, run: Retrieval) -> Iterator[str]:
         for item in run.items.exclude(error="").select_related("search__sheet", "hit__search"):

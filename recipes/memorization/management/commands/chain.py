@@ -72,6 +72,12 @@ class Command(RunCommand):
             action="append",
             help="who looks for the parts, may come several times; “model”: --model does; by default the lexical judge",
         )
+        add(
+            "--annotator",
+            action="append",
+            metavar="USERNAME",
+            help="who is given the documents, too, as an annotator; may come several times",
+        )
         add("--examiner", metavar="JUDGE", help="who says what is nonsense")
         add("--until", choices=[str(step) for step in Step], default=str(Step.VERDICT), help="the last step")
         add("--out", type=Path, metavar="FOLDER", help="put the verdict there, a ZIP for each judge")
@@ -85,6 +91,7 @@ class Command(RunCommand):
         dishes = self._names(study, names)
         until = Step(asked["until"])
         by = one_called(asked["manager"], User.objects.all(), key="username") if asked["manager"] else None
+        people = [one_called(name, User.objects.all(), key="username") for name in asked["annotator"] or ()]
         limits = limits_in(asked)
         settings, models, named = self._settings(study, asked)
         with refusals_told():
@@ -98,6 +105,7 @@ class Command(RunCommand):
                 by=by,
                 enqueue=asked["workers"],
                 limits=limits,
+                people=people,
             )
             asked_models = [*chain.models, *(judge.model for judge in named.values() if judge.model is not None)]
             if not any(model.prices for model in asked_models):
