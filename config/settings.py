@@ -558,6 +558,8 @@ SPECTACULAR_SETTINGS = {
         "RunState": "work.states.RunState",
         "ExportState": "reports.models.Export.Shown",
         "ImportWhat": "annotation.models.Import.What",
+        "InviteState": ["open", "used", "revoked", "expired"],
+        "RolesEnum": "annotation.models.Role",
     },
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from django.shortcuts import get_object_or_404
@@ -19,7 +20,9 @@ from annotation.api.runs import RunDoor
 from annotation.api.serializers import MAX_ID, RefusalSerializer
 from annotation.models import Role, Row
 from judges import actions, queries, retracing
-from judges.models import Judge, UnreadableAnswer
+from judges.forms import JudgeForm
+from judges.model_api import NamesAModelSerializer, made, refuse_who_makes_none
+from judges.models import Extractor, Judge, UnreadableAnswer
 from judges.runs.asking import RowFailed
 from judges.spending import queries as spending
 from judges.spending.api import LimitedFields, LimitsSerializer, ResumedSerializer, SpentSerializer
@@ -54,6 +57,21 @@ class JudgeSerializer(serializers.Serializer[Any]):
     )
     prompt = serializers.CharField(source="prompt.name")
     prompt_sha256 = serializers.CharField(source="prompt.digest")
+
+
+class NewJudgeSerializer(NamesAModelSerializer):
+    """What the page “New judge” asks."""
+
+    name = serializers.SlugField(max_length=60, help_text=_("Its code as a rater."))
+    method = serializers.ChoiceField(Judge.Method.choices)
+    normalisation = serializers.ChoiceField(Judge.Normalisation.choices, default=Judge.Normalisation.NONE)
+    temperature = serializers.FloatField(required=False, min_value=0, max_value=2)
+    max_new_tokens = serializers.IntegerField(required=False, min_value=1, max_value=100_000)
+    evidence = serializers.CharField(required=False, help_text=_("Name of the extractor by whose items it judges."))
+    prompt_text = serializers.CharField(required=False, trim_whitespace=False, help_text=_("A prompt file."))
+    shipped = serializers.CharField(
+        required=False, help_text=_("The name of a prompt that comes with Palate, in the place of a text.")
+    )
 
 
 class RunSerializer(RunFields):
@@ -196,12 +214,32 @@ JUDGING = RunDoor(
 )
 
 
-@extend_schema(responses=JudgeSerializer(many=True))
-@api_view(["GET"])
+@extend_schema(methods=["GET"], responses=JudgeSerializer(many=True))
+@extend_schema(methods=["POST"], request=NewJudgeSerializer, responses={201: JudgeSerializer, 409: RefusalSerializer})
+@api_view(["GET", "POST"])
 def judges(request: Request, slug: str) -> Response:
-    """The judges that can work in this study: their prompts fit its scheme."""
-    study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
-    return Response(JudgeSerializer(queries.judges_for(study), many=True).data)
+    """The judges that can work in this study: their prompts fit its scheme (GET); make one, as a manager who may create
+    judges (POST)."""
+    if request.method == "GET":
+        study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
+        return Response(JudgeSerializer(queries.judges_for(study), many=True).data)
+    study = study_of(request, slug, Role.MANAGER)
+    refuse_who_makes_none(request)
+    sent = NewJudgeSerializer(data=request.data)
+    sent.is_valid(raise_exception=True)
+    given = dict(sent.validated_data)
+    if evidence := given.get("evidence"):
+        given["evidence"] = _extractor(evidence)
+    create = partial(actions.create_judge, study=study, by=user_of(request))
+    judge = made(partial(JudgeForm, study=study), given, create)
+    return Response(JudgeSerializer(judge).data, status=status.HTTP_201_CREATED)
+
+
+def _extractor(name: str) -> int:
+    found = Extractor.objects.filter(archived_at=None, name=name).first()
+    if found is None:
+        raise serializers.ValidationError({"evidence": [_("There is no extractor “%(name)s”.") % {"name": name[:60]}]})
+    return found.pk
 
 
 @extend_schema(request=StartSerializer, responses={201: RunDetailSerializer, 409: RefusalSerializer})

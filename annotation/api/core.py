@@ -86,13 +86,14 @@ def user_of(request: Request) -> User:
     return request.user
 
 
-def not_valid(form: BaseForm) -> serializers.ValidationError:
+def not_valid(form: BaseForm, **called: str) -> serializers.ValidationError:
     """What a page's form says of what was sent, by the names of its fields; what is of none of them has a name of its
-    own."""
-    of_all, name = NON_FIELD_ERRORS, api_settings.NON_FIELD_ERRORS_KEY
-    return serializers.ValidationError(
-        {name if field == of_all else field: list(map(str, said)) for field, said in form.errors.items()}
-    )
+    own. `called`: what a field of the form is called here, where that is otherwise."""
+    called = {NON_FIELD_ERRORS: str(api_settings.NON_FIELD_ERRORS_KEY), **called}
+    told: dict[str, list[str]] = {}
+    for field, said in form.errors.items():
+        told.setdefault(called.get(field, field), []).extend(map(str, said))
+    return serializers.ValidationError(told)
 
 
 def study_of(request: Request, slug: str, *allowed: Role, archived: bool = False) -> Study:
@@ -118,11 +119,7 @@ def _my_assignment(request: Request, pk: int) -> Assignment:
 # --- studies, sheets, rows ------------------------------------------------------------------------------------------
 
 
-@extend_schema(responses=StudySerializer(many=True))
-@api_view(["GET"])
-def studies(request: Request) -> Response:
-    """The studies in which you have a role, archived ones left out."""
-    user = user_of(request)
+def studies_of(user: User) -> Response:
     roles: dict[int, list[str]] = {}
     for study_id, role in Membership.objects.filter(user=user).order_by("role").values_list("study_id", "role"):
         roles.setdefault(study_id, []).append(role)
@@ -138,7 +135,7 @@ def studies(request: Request) -> Response:
 @api_view(["GET"])
 def study(request: Request, slug: str) -> Response:
     """A study: your roles, how large it is, and all that its scheme asks."""
-    return _in_full(request, study_of(request, slug))
+    return in_full(user_of(request), study_of(request, slug))
 
 
 @extend_schema(request=None, responses={200: StudyDetailSerializer, 409: RefusalSerializer})
@@ -147,7 +144,7 @@ def archive(request: Request, slug: str) -> Response:
     """Put a study by: it leaves the lists, its sheets are closed, and nothing is changed in it. Refused while something
     is at work in it."""
     study = study_of(request, slug, Role.MANAGER, archived=True)
-    return _in_full(request, actions.archive_study(study=study, by=user_of(request)))
+    return in_full(user_of(request), actions.archive_study(study=study, by=user_of(request)))
 
 
 @extend_schema(request=None, responses=StudyDetailSerializer)
@@ -155,17 +152,17 @@ def archive(request: Request, slug: str) -> Response:
 def bring_back(request: Request, slug: str) -> Response:
     """Bring an archived study back; the sheets that were closed with it are open again."""
     study = study_of(request, slug, Role.MANAGER, archived=True)
-    return _in_full(request, actions.unarchive_study(study=study, by=user_of(request)))
+    return in_full(user_of(request), actions.unarchive_study(study=study, by=user_of(request)))
 
 
-def _in_full(request: Request, study: Study) -> Response:
+def in_full(user: User, study: Study) -> Response:
     counts = {
         "sheets": study.sheets.count(),
         "rows": Row.objects.filter(sheet__study=study, withdrawn_at=None).count(),
         "columns": Column.objects.filter(sheet__study=study).count(),
         "raters": study.raters.count(),
     }
-    roles = sorted(queries.roles(user_of(request), study))
+    roles = sorted(queries.roles(user, study))
     whole = _in_short(study, roles) | {"guideline": study.guideline, "counts": counts, "archived_at": study.archived_at}
     return Response(StudyDetailSerializer(whole).data)
 

@@ -2,17 +2,22 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotation.api import core, drafts, imports, lens
+from annotation.api import core, drafts, imports, lens, making
 from annotation.deriving import api as deriving
 
 urlpatterns = [
     # /studies/
-    path("studies/", core.studies, name="studies"),
+    path("schemes/", making.schemes, name="schemes"),
+    path("studies/", making.studies, name="studies"),
     path("studies/<slug:slug>/", core.study, name="study"),
     path("studies/<slug:slug>/archived/", core.archive, name="archive-study"),
     path("studies/<slug:slug>/brought-back/", core.bring_back, name="bring-study-back"),
     path("studies/<slug:slug>/sheets/", core.sheets, name="sheets"),
     path("studies/<slug:slug>/raters/", core.raters, name="raters"),
+    path("studies/<slug:slug>/invites/", making.invites, name="invites"),
+    path("studies/<slug:slug>/invites/<int:pk>/revoked/", making.revoke_invite, name="revoke-invite"),
+    path("studies/<slug:slug>/plan/", making.plan, name="plan"),
+    path("studies/<slug:slug>/plan/drawn/", making.draw_plan, name="draw-plan"),
     path("studies/<slug:slug>/labels/", core.labels, name="labels"),
     path("studies/<slug:slug>/drafts/", drafts.drafts, name="drafts"),
     path("studies/<slug:slug>/lineage/", deriving.lineage, name="lineage"),

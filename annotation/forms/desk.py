@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -14,21 +14,21 @@ from typing import Any
 from django import forms
 from django.contrib.auth.forms import UserCreationForm
 from django.db.models import QuerySet
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
 
-from annotation import doors, queries
+from annotation import actions, doors, queries
 from annotation.forms.many import ManyField
-from annotation.models import Rater, Role, Row, Sheet, Study, User
-from annotation.planning import BY_SHEET, Design, OverlapRequest, RowChoice
+from annotation.models import Plan, Rater, Role, Row, Sheet, Study, User
+from annotation.planning import BY_SHEET, Design, ImpossibleDesign, OverlapRequest, RowChoice, balanced_design
 from annotation.planning.sampling import Sample
 from annotation.queries import Given, MoreRequest, ReplanRequest, SheetToPlan, Startable, StudyRows
 from annotation.queries.plan_picture import Spread, rating_spread
 from annotation.scheme.spec import Kind, SchemeSpec, Words
+from base.sentences import Sentence, gettext_noop
 
 _SEED = 2**31 - 1
 _NO_WORD = "-"  # in a form, where a facet has no word
-_MOST_PER_ROW = 10  # people, but for all of a sheet
 _BOXES = 12  # at most as many boxes to tick; a list to choose from beyond
 
 
@@ -58,6 +58,10 @@ def _those(sheets: QuerySet[Sheet], keys: Collection[int], every: Iterable[int])
     answer."""
     others = {pk for pk in every if pk not in keys}
     return sheets.exclude(pk__in=others) if len(others) < len(keys) else sheets.filter(pk__in=keys)
+
+
+def in_words_of(study: Study, sentence: Sentence) -> str:
+    return gettext(sentence.template) % {**study.scheme.parsed.words.model_dump(), **dict(sentence.numbers)}
 
 
 class PlanForm(forms.Form):
@@ -98,6 +102,7 @@ class PlanForm(forms.Form):
     )
 
     EVERYBODY = "all"  # of the sheet
+    MOST_PER_ROW = 10  # people, but for all of a sheet
 
     class Judged(forms.ChoiceField):
         """What a judge labels."""
@@ -132,7 +137,7 @@ class PlanForm(forms.Form):
         self.fields["raters_per_row"].choices = [  # type: ignore[attr-defined]
             ("", _("one, two or three, by the shares")),
             (self.EVERYBODY, _("all raters of the %(sheet)s") % {"sheet": words.sheet}),
-            *((n, n) for n in range(1, _MOST_PER_ROW + 1)),
+            *((n, n) for n in range(1, self.MOST_PER_ROW + 1)),
         ]
         self.section_keys = [section.key for section in scheme.sections]
         if len(self.section_keys) > 1:
@@ -335,12 +340,53 @@ class PlanForm(forms.Form):
             raters_per_row=data["raters_per_sheet"] if per_row == self.EVERYBODY else int(per_row or 0),
         )
 
+    def design(self) -> Design | None:
+        """Who of the people labels what; None where the plan is one for judges alone.
+
+        Raises:
+            ImpossibleDesign: nothing is left to give, or no design can be what is asked.
+        """
+        if not self.cleaned_data["raters"]:
+            return None
+        if self.choice is not None and any(self.free) and not any(self.rows):
+            raise ImpossibleDesign(
+                gettext_noop("All %(rows)s that this chooses have somebody already, or there are none.")
+            )
+        if not any(self.free) and any(self.counts[sheet.pk].rows for sheet in self.cleaned_data["sheets"]):
+            raise ImpossibleDesign(
+                gettext_noop(
+                    "All %(rows)s of these %(sheets)s are given to people already. Tick no raters to give them to a "
+                    "judge, hand work on by “Reassign work”, or give them to more people by “More raters”."
+                )
+            )
+        return balanced_design(self.overlap_request())
+
+    def apply(self, design: Design | None, judges: Mapping[str, Sequence[int]], *, by: User) -> Plan:
+        """Assign what was drawn. Raises `Refused` as `actions.apply_design` does."""
+        return actions.apply_design(
+            study=self.study,
+            design=design,
+            request=self.overlap_request(),
+            raters=list(self.cleaned_data["raters"]),
+            sheets=list(self.cleaned_data["sheets"]),
+            by=by,
+            rows=self.rows,
+            sections=self.chosen_sections,
+            own_order=self.cleaned_data["own_order"],
+            choice=self.choice,
+            judges=judges,
+        )
+
     def new_seats(self, design: Design | None) -> list[Given]:
         """The seats that the design makes, of people."""
         if design is None:
             return []
         raters, sections = list(self.cleaned_data["raters"]), tuple(self.chosen_sections)
         return [Given(self.rows[sheet][row], raters[rater].pk, sections) for sheet, row, rater in design.assignments]
+
+    def seats_after(self, new: list[Given]) -> list[Given]:
+        """The seats of people once the plan is applied."""
+        return queries.seats_after(self.standing, new)
 
     def rows_of_judges(self, after: list[Given]) -> dict[str, list[int]]:
         """What each judge gets of the chosen sheets, besides what it has. Two queries, where one gets anything.
@@ -428,7 +474,7 @@ class MoreRatersForm(forms.Form):
 
     takers = RatersField(Rater.objects.none(), label=_("Who may take them"), widget=forms.CheckboxSelectMultiple)
     sheets = HadSheetsField(Sheet.objects.none(), widget=forms.CheckboxSelectMultiple)
-    people = forms.IntegerField(min_value=2, max_value=_MOST_PER_ROW, initial=2)
+    people = forms.IntegerField(min_value=2, max_value=PlanForm.MOST_PER_ROW, initial=2)
     share = forms.IntegerField(min_value=1, max_value=100, required=False)
     size = forms.IntegerField(label=_("… or how many of them"), min_value=1, required=False)
     submitted = forms.BooleanField(required=False)

@@ -16,14 +16,13 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation import actions, doors, queries
-from annotation.forms.desk import MoreRatersForm, PlanForm, ReplanForm, WithdrawRowForm
+from annotation.forms.desk import MoreRatersForm, PlanForm, ReplanForm, WithdrawRowForm, in_words_of
 from annotation.models import Assignment, Rater, Role, Row, Study
 from annotation.people.access import AppRequest, for_roles
-from annotation.planning import BY_SHEET, NOTHING_SHARED, Design, ImpossibleDesign, OverlapRequest, balanced_design
+from annotation.planning import BY_SHEET, NOTHING_SHARED, Design, ImpossibleDesign
 from annotation.queries import DrawnMore, DrawnReplan, Given, StudyRows, WorkGiven, undoing
 from annotation.queries.plan_picture import coverage, labels_asked
 from annotation.scheme.spec import SectionSpec
-from base.sentences import Sentence, gettext_noop
 from base.text import natural
 
 # No scale is wider.
@@ -46,15 +45,14 @@ def plan(request: AppRequest, study: Study) -> HttpResponse:
         form = PlanForm(data, study=study)  # shown again, with all as it is now
     context: dict[str, Any] = {"study": study, "form": form, "scheme": study.scheme.parsed}
     if (request.htmx or request.method == "POST") and form.is_valid():
-        overlap = form.overlap_request()
         context["left_out"] = _left_out(form)
         try:
-            design = _design(form, overlap)
+            design = form.design()
         except ImpossibleDesign as impossible:
             form.add_error(None, in_words_of(study, impossible.sentence))
         else:
             new = form.new_seats(design)
-            after = queries.seats_after(form.standing, new)
+            after = form.seats_after(new)
             judges = form.rows_of_judges(after)
             if request.method == "POST" and request.POST.get("drawn") == form.digest:
                 return _apply(request, study, design, form, judges)
@@ -90,22 +88,6 @@ def _deviation(request: AppRequest) -> float | None:
     except ValueError:
         return None
     return said if 0 <= said < MOST_DEVIATION else None
-
-
-def _design(form: PlanForm, overlap: OverlapRequest) -> Design | None:
-    """None where the plan is one for judges alone."""
-    if not form.cleaned_data["raters"]:
-        return None
-    if form.choice is not None and any(form.free) and not any(form.rows):
-        raise ImpossibleDesign(gettext_noop("All %(rows)s that this chooses have somebody already, or there are none."))
-    if not any(form.free) and any(form.counts[sheet.pk].rows for sheet in form.cleaned_data["sheets"]):
-        raise ImpossibleDesign(
-            gettext_noop(
-                "All %(rows)s of these %(sheets)s are given to people already. Tick no raters to give them to a judge, "
-                "hand work on by “Reassign work”, or give them to more people by “More raters”."
-            )
-        )
-    return balanced_design(overlap)
 
 
 def _after(study: Study, form: PlanForm, new: list[Given], after: list[Given]) -> dict[str, Any]:
@@ -195,27 +177,11 @@ def _standing(study: Study, work: WorkGiven, section: str) -> dict[str, Any]:
     }
 
 
-def in_words_of(study: Study, sentence: Sentence) -> str:
-    return _(sentence.template) % {**study.scheme.parsed.words.model_dump(), **dict(sentence.numbers)}
-
-
 def _apply(
     request: AppRequest, study: Study, design: Design | None, form: PlanForm, judges: dict[str, list[int]]
 ) -> HttpResponse:
     try:
-        actions.apply_design(
-            study=study,
-            design=design,
-            request=form.overlap_request(),
-            raters=list(form.cleaned_data["raters"]),
-            sheets=list(form.cleaned_data["sheets"]),
-            by=request.user,
-            rows=form.rows,
-            sections=form.chosen_sections,
-            own_order=form.cleaned_data["own_order"],
-            choice=form.choice,
-            judges=judges,
-        )
+        form.apply(design, judges, by=request.user)
     except actions.Refused as refusal:
         messages.error(request, str(refusal))
         return redirect("annotation:plan", study.slug)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from django.shortcuts import get_object_or_404
@@ -18,6 +19,8 @@ from annotation.api.serializers import RefusalSerializer
 from annotation.models import Role
 from judges import actions
 from judges.extraction import queries
+from judges.forms import ExtractorForm
+from judges.model_api import NamesAModelSerializer, made, refuse_who_makes_none
 from judges.models import Extraction, Extractor
 from judges.runs import evidence
 from judges.spending import queries as spending
@@ -35,6 +38,16 @@ class ExtractorSerializer(serializers.Serializer[Any]):
     chat_template = serializers.BooleanField()
     max_new_tokens = serializers.IntegerField()
     prompt_sha256 = serializers.CharField(source="prompt_digest")
+
+
+class NewExtractorSerializer(NamesAModelSerializer):
+    """What the page “New extractor” asks: a parser, or a model with a prompt."""
+
+    name = serializers.SlugField(max_length=60)
+    parser = serializers.CharField(required=False, help_text=_("Key of a parser of this installation."))
+    max_new_tokens = serializers.IntegerField(min_value=16, max_value=32_768, default=2048)
+    prompt_text = serializers.CharField(required=False, trim_whitespace=False)
+    chat_template = serializers.BooleanField(default=True)
 
 
 class ExtractionRunSerializer(RunFields):
@@ -122,12 +135,23 @@ EXTRACTING = RunDoor(
 )
 
 
-@extend_schema(responses=ExtractorSerializer(many=True))
-@api_view(["GET"])
+@extend_schema(methods=["GET"], responses=ExtractorSerializer(many=True))
+@extend_schema(
+    methods=["POST"], request=NewExtractorSerializer, responses={201: ExtractorSerializer, 409: RefusalSerializer}
+)
+@api_view(["GET", "POST"])
 def extractors(request: Request, slug: str) -> Response:
-    """All extractors; each can be started in each study."""
-    study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
-    return Response(ExtractorSerializer(Extractor.objects.select_related("model"), many=True).data)
+    """All extractors; each can be started in each study (GET); make one, as a manager who may create judges (POST)."""
+    if request.method == "GET":
+        study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
+        return Response(ExtractorSerializer(Extractor.objects.select_related("model"), many=True).data)
+    study = study_of(request, slug, Role.MANAGER)
+    refuse_who_makes_none(request)
+    sent = NewExtractorSerializer(data=request.data)
+    sent.is_valid(raise_exception=True)
+    create = partial(actions.create_extractor, study=study, by=user_of(request))
+    extractor = made(ExtractorForm, sent.validated_data, create)
+    return Response(ExtractorSerializer(extractor).data, status=status.HTTP_201_CREATED)
 
 
 @extend_schema(request=LimitsSerializer, responses={201: ExtractionDetailSerializer, 409: RefusalSerializer})

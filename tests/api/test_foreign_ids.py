@@ -229,6 +229,15 @@ NAMED: dict[tuple[str, str], Operation] = {
         {"sheet": (lambda world: world.other_row.sheet_id, NOWHERE)},
         kind="multipart",
     ),
+    **{
+        ("post", f"/api/v1/studies/{{slug}}/plan/{address}"): Operation(
+            name,
+            _slug,
+            lambda world: {"raters": [world.own.people[1].code], "raters_per_sheet": 1, "share_twice": 0},
+            {"raters.[]": FIONA, "sheets.[]": (lambda world: world.other_row.sheet_id, NOWHERE)},
+        )
+        for address, name in (("", "plan"), ("drawn/", "draw-plan"))
+    },
     ("post", "/api/v1/studies/{slug}/suggestions/"): Operation(
         "suggestions",
         _slug,
@@ -247,7 +256,10 @@ NAMES_NOTHING = {
     "words", "engines", "documents", "unit", "example", "replace", "username", "password", "answers", "rows", "raters",
     "sheets", "columns", "corrected", "pages", "results", "url", "engine", "rank", "query",
     "name", "ingredients", "steps", "tasks", "written_by", "prompt", "which", "size", "labels", "create", "wide",
-    "pseudonyms", "gold", "ignore",
+    "pseudonyms", "gold", "ignore", "scheme_text", "guideline", "role", "email", "days", "bound", "judges", "sections",
+    "raters_per_sheet", "share_twice", "share_thrice", "raters_per_row", "own_order", "facets", "by", "each", "method",
+    "normalisation", "evidence", "shipped", "parser", "backend", "location", "served_name", "api_key_env",
+    "requests_per_minute", "price_read", "price_written", "revision", "gguf_file", "dtype", "device", "prompt_text",
 }  # fmt: skip
 # Raters and sheets that are made where the study has none of that name; and headings of a file.
 MADE_WHERE_MISSING = {

@@ -205,6 +205,10 @@ def a_page(world: World) -> dict[str, Any]:
     return {"sheet": world.leases.sheet.pk, "pages": [page(SHOWN).decode()]}
 
 
+def a_judge(_world: World) -> dict[str, Any]:
+    return {"name": "words", "method": "lexical", "prompt_text": test_access.PROMPT}
+
+
 def a_recipe(_world: World) -> dict[str, Any]:
     return {"name": "Soup", "ingredients": ["leek"], "steps": ["Boil it."], "tasks": ["boil | pot | leek"]}
 
@@ -368,6 +372,13 @@ VALID: dict[str, Valid] = {
     ),
     "POST /studies/{slug}/retrievals/{id}/resume/": Valid(before=cancelled_retrieval),
     "POST /studies/{slug}/runs/{id}/resume/": Valid(before=run_is_cancelled),
+    "POST /studies/": Valid("root", lambda _world: {"title": "Soups", "scheme": "recipe-names"}),
+    "GET /schemes/": Valid("root"),
+    "POST /studies/{slug}/invites/": Valid(body=lambda _world: {"role": "annotator", "days": 1}),
+    "POST /studies/{slug}/plan/": Valid(body=lambda _world: {"judges": {"lexical": "all"}, "raters": []}),
+    "POST /studies/{slug}/plan/drawn/": Valid(body=lambda _world: {"judges": {"lexical": "all"}, "raters": []}),
+    "POST /studies/{slug}/judges/": Valid("root", a_judge),
+    "POST /studies/{slug}/extractors/": Valid("root", lambda _world: {"name": "by-schema", "parser": "schema-org"}),
     "POST /studies/{slug}/split/": Valid(
         body=lambda _world: {"unit": "row", "share": 50, "seed": 2}, args=test_access.slug
     ),
