@@ -36,6 +36,7 @@ from annotation.api.serializers import (
     LabelFilterSerializer,
     LabelPageSerializer,
     LabelSerializer,
+    PageFilterSerializer,
     RaterSerializer,
     RecordedSerializer,
     RefusalSerializer,
@@ -79,6 +80,14 @@ def error_response(error: Exception, context: dict[str, Any]) -> Response | None
 class LabelPagination(LimitOffsetPagination):
     default_limit = 100
     max_limit = MAX_LABELS_A_PAGE
+
+
+def in_pages(request: Request, found: QuerySet[Any], serializer: type[serializers.Serializer[Any]]) -> Response:
+    """A part of a long list. Raises ValidationError for a limit or an offset that is none."""
+    PageFilterSerializer(data=request.query_params).is_valid(raise_exception=True)
+    pages = LabelPagination()
+    page = pages.paginate_queryset(found, request)
+    return pages.get_paginated_response(serializer(page, many=True).data)
 
 
 def user_of(request: Request) -> User:

@@ -139,13 +139,16 @@ class InviteSerializer(serializers.Serializer[Any]):
 
 class MadeInviteSerializer(InviteSerializer):
     url = serializers.CharField(help_text=_("Where one person joins by it. It is told once, and stored nowhere."))
+    sent = serializers.BooleanField(help_text=_("Whether it was mailed to the address."))
 
 
 class NewInviteSerializer(serializers.Serializer[Any]):
     """What the page “People” asks."""
 
     role = serializers.ChoiceField(Role.choices)
-    email = serializers.EmailField(required=False, allow_blank=True, help_text=_("For you to know. Nothing is sent."))
+    email = serializers.EmailField(
+        required=False, allow_blank=True, help_text=_("Where mail is set up, the link is sent there too.")
+    )
     days = serializers.ChoiceField([1, 7, 30], default=7, help_text=_("For how many days it works."))
     bound = serializers.BooleanField(
         default=False, help_text=_("Only for this address: a code is mailed there first. Where e-mail is set up.")
@@ -176,8 +179,10 @@ def invites(request: Request, slug: str) -> Response:
         bound=given["bound"],
         by=user_of(request),
     )
-    invite.url = request.build_absolute_uri(reverse("annotation:join", args=[token]))  # type: ignore[attr-defined]
-    return Response(MadeInviteSerializer(invite).data, status=status.HTTP_201_CREATED)
+    link = request.build_absolute_uri(reverse("annotation:join", args=[token]))
+    sent_there = bool(invite.email) and mail.is_set_up() and mail.send_invite(invite, link)
+    told = {**InviteSerializer(invite).data, "url": link, "sent": sent_there}
+    return Response(MadeInviteSerializer(told).data, status=status.HTTP_201_CREATED)
 
 
 @extend_schema(request=None, responses={200: InviteSerializer, 409: RefusalSerializer})

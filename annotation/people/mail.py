@@ -6,6 +6,9 @@ import logging
 
 from django.conf import settings
 from django.core.mail import EmailMessage
+from django.utils.translation import gettext as _
+
+from annotation.models import Invite
 
 logger = logging.getLogger(__name__)
 
@@ -20,6 +23,21 @@ def is_set_up() -> bool:
 def send(*, subject: str, text: str, to: str) -> bool:
     """Send a mail and say whether it went out."""
     return sent(EmailMessage(" ".join(subject.split()), text, None, [to]))
+
+
+def send_invite(invite: Invite, link: str) -> bool:
+    """Send the link of an invitation to its address, and say whether it went out."""
+    text = _(
+        "You are invited to “%(study)s” as %(role)s.\n\nJoin with this link, which works once, until %(until)s:\n\n"
+        "%(link)s"
+    ) % {
+        "study": invite.study.title,
+        "role": invite.get_role_display(),
+        "until": f"{invite.expires_at:%Y-%m-%d}",
+        "link": link,
+    }
+    subject = _("Your invitation to “%(study)s”") % {"study": invite.study.title}
+    return send(subject=subject, text=text, to=invite.email)
 
 
 def sent(message: EmailMessage) -> bool:

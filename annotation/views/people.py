@@ -67,17 +67,7 @@ def people(request: AppRequest, study: Study) -> HttpResponse:
 
 
 def _send_link(request: AppRequest, invite: Invite, link: str) -> None:
-    text = _(
-        "You are invited to “%(study)s” as %(role)s.\n\nJoin with this link, which works once, until %(until)s:\n\n"
-        "%(link)s"
-    ) % {
-        "study": invite.study.title,
-        "role": invite.get_role_display(),
-        "until": f"{invite.expires_at:%Y-%m-%d}",
-        "link": link,
-    }
-    subject = _("Your invitation to “%(study)s”") % {"study": invite.study.title}
-    if mail.send(subject=subject, text=text, to=invite.email):
+    if mail.send_invite(invite, link):
         messages.success(request, _("The link was sent to %(address)s too.") % {"address": invite.email})
     else:
         messages.error(

@@ -12,11 +12,10 @@ from django.utils.translation import gettext_lazy as _
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers, status
 from rest_framework.decorators import api_view
-from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.core import not_valid, study_of, user_of
+from annotation.api.core import in_pages, not_valid, study_of, user_of
 from annotation.api.runs import RunDoor
 from annotation.api.serializers import MAX_ID, PageFilterSerializer, PageSerializer, RefusalSerializer
 from annotation.models import Role, Study
@@ -221,9 +220,7 @@ class HitPageSerializer(PageSerializer):
 def hits(request: Request, slug: str) -> Response:
     """All hits of a study's searches, with what became of each and what its page reserves."""
     study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
-    pages = LimitOffsetPagination()
-    page = pages.paginate_queryset(queries.hits(study), request)
-    return pages.get_paginated_response(HitSerializer(page, many=True).data)
+    return in_pages(request, queries.hits(study), HitSerializer)
 
 
 @extend_schema(responses={(200, "text/csv"): OpenApiResponse(bytes)})

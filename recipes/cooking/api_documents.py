@@ -10,13 +10,12 @@ from django.utils.translation import gettext_lazy as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.decorators import api_view, parser_classes
-from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.actions import Refused
-from annotation.api.core import not_valid, study_of, user_of
+from annotation.api.core import in_pages, not_valid, study_of, user_of
 from annotation.api.imports import FileField, ImportDetailSerializer, started
 from annotation.api.serializers import MAX_ID, PageFilterSerializer, PageSerializer, RefusalSerializer
 from annotation.evidence.blocks import Block
@@ -157,9 +156,7 @@ class MendingPageSerializer(PageSerializer):
 def documents(request: Request, slug: str) -> Response:
     """The documents of a study: by what each was read, and why the reading may be wrong."""
     study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
-    pages = LimitOffsetPagination()
-    page = pages.paginate_queryset(queries.documents(study), request) or []
-    return pages.get_paginated_response(DocumentSerializer(page, many=True).data)
+    return in_pages(request, queries.documents(study), DocumentSerializer)
 
 
 @extend_schema(parameters=[PageFilterSerializer], responses=MendingPageSerializer)
@@ -167,10 +164,8 @@ def documents(request: Request, slug: str) -> Response:
 def mendings(request: Request, slug: str) -> Response:
     """What people did to the lines of a study's documents, in the order in which they did it."""
     study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
-    pages = LimitOffsetPagination()
     entries = Mending.objects.filter(row__sheet__study=study).select_related("by").order_by("pk")
-    page = pages.paginate_queryset(entries, request) or []
-    return pages.get_paginated_response(MendingSerializer(page, many=True).data)
+    return in_pages(request, entries, MendingSerializer)
 
 
 @extend_schema(

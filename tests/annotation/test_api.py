@@ -125,6 +125,20 @@ def test_the_schema_describes_every_resource(leases: Leases, api_of: ApiOf) -> N
 # --- studies, sheets, rows ---
 
 
+@pytest.mark.parametrize(("name", "kind"), [("hits-csv", "text/csv"), ("pages-warc", "application/warc")])
+def test_a_file_stands_there_for_who_asks_for_its_form(leases: Leases, api_of: ApiOf, name: str, kind: str) -> None:
+    answer = api_of(leases.manager).get(reverse(f"api:{name}", args=["leases"]), HTTP_ACCEPT=kind)
+    assert (answer.status_code, answer["Content-Type"].partition(";")[0]) == (200, kind)
+
+
+@pytest.mark.parametrize(("query", "accept"), [({}, "text/csv"), ({"format": "csv"}, "*/*"), ({}, "no type")])
+def test_what_has_one_form_is_said_in_it(leases: Leases, api_of: ApiOf, query: dict[str, str], accept: str) -> None:
+    api = api_of(leases.anna)
+    assert [one["slug"] for one in api.get("/api/v1/studies/", query, HTTP_ACCEPT=accept).json()] == ["leases"]
+    refused = api.get("/api/v1/studies/leases/raters/", query, HTTP_ACCEPT=accept)
+    assert (refused.status_code, list(refused.json())) == (403, ["detail"])
+
+
 def test_studies_lists_only_mine(leases: Leases, api_of: ApiOf) -> None:
     builders.study("secret", of=leases.study.scheme, by=leases.stranger)
 

@@ -16,7 +16,7 @@ from annotation import actions
 from annotation.actions import Refused
 from annotation.models import Assignment, AuditEvent, Invite, Membership, Role, User
 from tests import builders
-from tests.builders import ClientOf, Leases
+from tests.builders import ApiOf, ClientOf, Leases
 
 PASSWORD = "a-long-phrase-of-ninas"
 
@@ -243,6 +243,25 @@ def test_no_link_is_printed_where_no_mail_is_set_up(
 
     assert "was sent" not in page
     assert "/join/" not in capsys.readouterr().out
+
+
+def test_a_program_invites_as_the_page_does(leases: Leases, api_of: ApiOf, settings: Settings) -> None:
+    api, address = api_of(leases.manager), reverse("api:invites", args=[leases.study.slug])
+    made = api.post(address, {"role": "annotator", "email": "nina@example.org"}, format="json")
+    [sent] = mail.outbox
+    assert (made.status_code, made.json()["sent"], sent.to) == (201, True, ["nina@example.org"])
+    assert made.json()["url"] in sent.body
+    sign_up(made.json()["url"])
+    used = api.post(reverse("api:revoke-invite", args=[leases.study.slug, made.json()["id"]]))
+    assert (used.status_code, "Somebody has used the link already" in used.json()["detail"]) == (409, True)
+
+    settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+    body = {"role": "annotator", "email": "nora@example.org"}
+    assert api.post(address, body, format="json").json()["sent"] is False
+    bound = api.post(address, {**body, "bound": True}, format="json")
+    assert (bound.status_code, bound.json()) == (409, {"detail": "Needs e-mail, which is not set up here."})
+    assert [one["state"] for one in api.get(address).json()] == ["open", "used"]
+    assert "url" not in api.get(address).json()[0]
 
 
 # --- leaving --------------------------------------------------------------------------------------------------------

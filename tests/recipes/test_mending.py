@@ -205,6 +205,17 @@ def test_lines_are_mended_on_the_page(client_of_mara: Client, sheet: Sheet, row:
     assert "mara" in shown
 
 
+@pytest.mark.parametrize("name", ["documents", "mendings", "hits"])
+def test_a_long_list_comes_in_pages_of_at_most_a_thousand(
+    client_of_mara: Client, sheet: Sheet, row: Row, name: str
+) -> None:
+    address = reverse(f"api:{name}", args=[sheet.study.slug])
+    assert client_of_mara.get(address, {"limit": 1000}).status_code == 200
+    for wrong in ({"limit": 1001}, {"limit": "x"}, {"offset": -1}):
+        refused = client_of_mara.get(address, wrong)
+        assert (refused.status_code, list(refused.json())) == (400, list(wrong))
+
+
 def test_a_program_puts_lines_back(client_of_mara: Client, sheet: Sheet, row: Row, mara: User) -> None:
     slug, before = sheet.study.slug, row.evidence
     entry = actions.mend(row=row, lines=without_the_second(row), seen=queries.digest_of(row), by=mara)
