@@ -20,7 +20,7 @@ from judges.runs import labelling, together
 from judges.runs.hearing import Overheard
 from llm.backends.base import Backend, BackendError, Unavailable
 from llm.engine.prompt import OnProgress
-from work.actions import LOADING, Held, is_last_attempt
+from work.actions import Held, is_last_attempt
 from work.kinds import Kind
 from work.models import Run
 from work.outcomes import Away, ItemFailed, NotWanted, RunFailed, TryAgain
@@ -123,7 +123,7 @@ def loaded(held: Held[Any], backend: Backend) -> dict[str, str]:
     """The identity of a backend, which loads it, where it is not loaded yet. Of one that asks outside it is asked once
     a run and process."""
     if not backend.asks_outside:
-        with held.quiet(LOADING):
+        with held.loading():
             return backend.identity()
     return _once(held, "identity", backend, backend.identity_told)
 
@@ -133,7 +133,7 @@ def binding_of(held: Held[Any], judge: Judge, backend: Backend) -> dict[str, str
     if judge.method not in (Method.RATING, Method.WRITING) or not judge.prompt_spec.grammar:
         return {}
     if not backend.asks_outside:
-        with held.quiet(LOADING):
+        with held.loading():
             return {"grammar": backend.binding()}
     return _once(held, "binding", backend, lambda on_progress: {"grammar": backend.binding_told(on_progress)})
 

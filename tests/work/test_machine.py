@@ -25,7 +25,7 @@ from tests.work.models import Batch, Piece, Written
 from tests.work.toy import claim, fresh, later, sent, started, states, work, written
 from work import actions, kinds, processes, queries, tasks
 from work.actions import Held, doing, holding, runs, spreading
-from work.outcomes import Away, ItemFailed, RunFailed, TryAgain
+from work.outcomes import Away, GiveUp, ItemFailed, RunFailed, TryAgain
 from work.states import LONG_WORK_PRIORITY, RunState
 
 pytestmark = pytest.mark.django_db
@@ -448,6 +448,89 @@ def test_a_worker_that_loads_a_model_may_be_silent_for_long(run: Batch) -> None:
         assert states(run)[0] == "claimed"
     lease = Piece.objects.get(pk=held.item.pk).lease_until
     assert lease - timezone.now() < timedelta(seconds=91)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_that_dies_while_it_loads_a_model_is_missed_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On another host too: half an hour went by before, since nobody knows of processes there."""
+    monkeypatch.setattr(holding, "_SAID_EVERY", 0.05)
+    run = started()
+    held = actions.claim(toy.PIECES, run.items.order_by("pk")[0].pk)
+    assert held is not None
+
+    def left() -> timedelta:
+        lease = Piece.objects.get(pk=held.item.pk).lease_until
+        assert lease is not None
+        return lease - timezone.now()
+
+    with held.loading():
+        assert timedelta(seconds=280) < left() <= timedelta(minutes=5)
+        for _time in range(3):  # a slow loader is heard of again and again
+            Piece.objects.filter(pk=held.item.pk).update(lease_until=timezone.now() + timedelta(seconds=10))
+            assert eventually(lambda: left() > timedelta(seconds=280))
+        later(run, 10)
+        actions.recover()
+        assert states(run)[0] == "claimed"
+    assert left() < timedelta(seconds=91)
+    time.sleep(0.2)
+    assert left() < timedelta(seconds=91)  # nobody says so any more
+
+    Piece.objects.filter(pk=held.item.pk).update(worker=OTHER_HOST, lease_until=timezone.now() + timedelta(minutes=5))
+    later(run, 301)
+    actions.recover()
+    assert states(run)[0] == "queued"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_loader_that_hangs_is_heard_of_for_half_an_hour_and_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(holding, "_SAID_EVERY", 0.02)
+    monkeypatch.setattr(holding, "LOADING", timedelta(seconds=0.1))
+    held = actions.claim(toy.PIECES, started().items.order_by("pk")[0].pk)
+    assert held is not None
+    with held.loading():
+        assert eventually(lambda: not [one for one in threading.enumerate() if "_beat_beside" in one.name])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_run_that_is_cancelled_while_a_model_is_loaded_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(holding, "_SAID_EVERY", 0.02)
+    run = started()
+    held = actions.claim(toy.PIECES, run.items.order_by("pk")[0].pk)
+    assert held is not None
+    loading = held.loading()
+    loading.__enter__()
+    actions.cancel(run)
+    assert eventually(lambda: not [one for one in threading.enumerate() if "_beat_beside" in one.name])
+    with pytest.raises(GiveUp):
+        loading.__exit__(None, None, None)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_database_that_is_away_for_a_moment_is_told_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(holding, "_SAID_EVERY", 0.02)
+    held = actions.claim(toy.PIECES, started().items.order_by("pk")[0].pk)
+    assert held is not None
+    hold, asked = held.hold, []
+
+    def away_at_first(*of: Any, **told: Any) -> None:
+        asked.append(threading.current_thread() is threading.main_thread())
+        if asked.count(False) == 1 and not asked[-1]:
+            raise OperationalError
+        hold(*of, **told)
+
+    monkeypatch.setattr(held, "hold", away_at_first)
+    with held.loading():
+        assert eventually(lambda: asked.count(False) > 2)
+    assert asked[-1]
+
+
+def eventually(happens: Callable[[], bool]) -> bool:
+    until = time.monotonic() + 10
+    while not happens():
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.02)
+    return True
 
 
 def test_what_is_told_meanwhile_is_seen(run: Batch) -> None:

@@ -10,14 +10,14 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, TypeVar
 
-from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db import connection, transaction
 from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from base import logs
 from work import kinds, queries
-from work.actions.holding import Held, claim, held, let_go, release, release_strays
+from work.actions.holding import DATABASE_ERRORS, Held, claim, held, let_go, release, release_strays
 from work.actions.runs import end, finish
 from work.kinds import Kind
 from work.models import Item, Run
@@ -39,8 +39,6 @@ _strays_seen = 0.0
 
 # Of a disk that is full, for now.
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
-
-DATABASE_ERRORS = (OperationalError, InterfaceError)
 
 
 def is_passing(error: Exception) -> bool:

@@ -7,6 +7,7 @@ when another worker changed the item while this one waited for it.
 from __future__ import annotations
 
 import platform
+import threading
 import time
 import uuid
 from collections.abc import Iterator, Mapping
@@ -15,7 +16,7 @@ from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
 from django.conf import settings
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
@@ -27,10 +28,14 @@ from work.states import ItemState, RunState
 
 I = TypeVar("I", bound=Item)  # noqa: E741
 
-# A model is loaded, or fetched from the hub.
-LOADING = timedelta(minutes=30)
+# A model is loaded, or fetched from the hub. A thread says every few seconds that it still is: who does not hear of it
+# for so long takes it that the worker is gone. A library that lets no thread run is quicker than that.
+LOADING, UNHEARD = timedelta(minutes=30), timedelta(minutes=5)
+_SAID_EVERY = 30.0  # seconds
 # Nothing is held for longer without a sign of life; the recovery counts on it.
 LONGEST_HOLD = timedelta(hours=2)
+
+DATABASE_ERRORS = (OperationalError, InterfaceError)
 
 # Tokens of what this process is really at, whatever the database says of it.
 _at_work: set[uuid.UUID] = set()
@@ -94,6 +99,35 @@ class Held(Generic[I]):
         self.hold(longest)
         yield
         self.hold()
+
+    @contextmanager
+    def loading(self) -> Iterator[None]:
+        """While a model is loaded, which cannot `beat` and takes `LOADING` at most: a thread does. Raises as `hold`,
+        before and after it."""
+        self.hold(UNHEARD)
+        over = threading.Event()
+        beating = threading.Thread(target=self._beat_beside, args=[over], daemon=True)
+        beating.start()
+        try:
+            yield
+        finally:
+            over.set()
+            beating.join(timeout=5)  # what it says too late is a longer lease, no harm
+        self.hold()
+
+    def _beat_beside(self, over: threading.Event) -> None:
+        """Renew the lease until it is `over`, by a connection of this thread's own."""
+        until = time.monotonic() + LOADING.total_seconds()
+        try:
+            while not over.wait(_SAID_EVERY) and time.monotonic() < until:
+                try:
+                    self.hold(UNHEARD)
+                except DATABASE_ERRORS:
+                    connection.close()  # it is away or locked, and asked again
+        except GiveUp:
+            pass  # this is told at the end of loading
+        finally:
+            connection.close()
 
     @contextmanager
     def finishing(self, **numbers: Any) -> Iterator[None]:
