@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.renderers import BaseRenderer
@@ -14,9 +14,10 @@ class OneForm(DefaultContentNegotiation):
     who asks for CSV, and a refusal is JSON."""
 
     def select_renderer(
-        self, request: Request, renderers: Sequence[BaseRenderer], format_suffix: str | None = None
+        self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
     ) -> tuple[BaseRenderer, str]:
-        if len(renderers) == 1:
-            return renderers[0], renderers[0].media_type
-        chosen: tuple[BaseRenderer, str] = super().select_renderer(request, renderers, format_suffix)
+        every = list(renderers)
+        if len(every) == 1:
+            return every[0], every[0].media_type
+        chosen: tuple[BaseRenderer, str] = super().select_renderer(request, every, format_suffix)
         return chosen
