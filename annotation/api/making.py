@@ -23,12 +23,13 @@ from annotation import actions
 from annotation.actions import Refused
 from annotation.api.core import in_full, not_valid, studies_of, study_of, user_of
 from annotation.api.serializers import MAX_ID, RefusalSerializer, StudyDetailSerializer, StudySerializer
-from annotation.forms.desk import InviteForm, PlanForm, in_words_of
+from annotation.forms.desk import ALL_GIVEN, InviteForm, PlanForm, in_words_of
 from annotation.forms.labelling import SchemeFileField, StudyForm
 from annotation.models import Invite, Role, Scheme, Study
 from annotation.people import mail
 from annotation.planning import ImpossibleDesign
 from annotation.queries.schemes import shipped
+from base.sentences import Sentence
 
 # --- studies ----------------------------------------------------------------------------------------------------------
 
@@ -315,6 +316,8 @@ def _as_the_form_has_it(study: Study, given: dict[str, Any]) -> QueryDict:
         raise serializers.ValidationError({"facets": [sentence]})
     said: dict[str, Any] = {"raters_per_row": "", **first.initial, **given}
     said["sheets"] = said["sheets"] or list(first.counts)  # where people have all, judges may not
+    if not said["sheets"] and any(count.rows for count in first.work.sheets.values()):
+        raise Refused(in_words_of(study, Sentence(ALL_GIVEN, ())))
     if not said["sheets"]:
         raise Refused(translate("This study has no rows that could be given to anybody."))
     if codes is not None:

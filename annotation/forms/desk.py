@@ -60,6 +60,12 @@ def _those(sheets: QuerySet[Sheet], keys: Collection[int], every: Iterable[int])
     return sheets.exclude(pk__in=others) if len(others) < len(keys) else sheets.filter(pk__in=keys)
 
 
+ALL_GIVEN = gettext_noop(
+    "All %(rows)s of these %(sheets)s are given to people already. Tick no raters to give them to a "
+    "judge, hand work on by “Reassign work”, or give them to more people by “More raters”."
+)
+
+
 def in_words_of(study: Study, sentence: Sentence) -> str:
     return gettext(sentence.template) % {**study.scheme.parsed.words.model_dump(), **dict(sentence.numbers)}
 
@@ -353,12 +359,7 @@ class PlanForm(forms.Form):
                 gettext_noop("All %(rows)s that this chooses have somebody already, or there are none.")
             )
         if not any(self.free) and any(self.counts[sheet.pk].rows for sheet in self.cleaned_data["sheets"]):
-            raise ImpossibleDesign(
-                gettext_noop(
-                    "All %(rows)s of these %(sheets)s are given to people already. Tick no raters to give them to a "
-                    "judge, hand work on by “Reassign work”, or give them to more people by “More raters”."
-                )
-            )
+            raise ImpossibleDesign(ALL_GIVEN)
         return balanced_design(self.overlap_request())
 
     def apply(self, design: Design | None, judges: Mapping[str, Sequence[int]], *, by: User) -> Plan:

@@ -15,7 +15,7 @@ from annotation.models import Assignment, Plan, Rater, Role, Sheet, User
 from annotation.planning import OverlapRequest, balanced_design
 from tests import builders
 from tests.annotation.planning import CHANGED, draw, numbers, offered, plan_url
-from tests.builders import ClientOf, Leases
+from tests.builders import ApiOf, ClientOf, Leases
 
 # --- what is offered ------------------------------------------------------------------------------------------------
 
@@ -443,3 +443,48 @@ def test_an_empty_planner_speaks_of_contracts(leases: Leases, client_of: ClientO
     page = client_of(leases.manager).get(plan_url(leases)).content.decode()
 
     assert "There are no contracts left to plan: all of their clauses are assigned, or there are none yet." in page
+
+
+# --- by a program -----------------------------------------------------------------------------------------------------
+
+
+def test_a_program_plans_as_the_page_does(leases: Leases, loan: Sheet, api_of: ApiOf, client_of: ClientOf) -> None:
+    api, plan = api_of(leases.manager), reverse("api:plan", args=["leases"])
+    asked: dict[str, Any] = {"raters_per_sheet": 2, "share_twice": 50, "seed": 3}
+    shown = draw(client_of(leases.manager), leases, numbers(leases, loan, own_order="on", **asked))
+
+    drawn = api.post(f"{plan}drawn/", asked, format="json")
+    assert (drawn.status_code, Plan.objects.count()) == (200, 0)
+    assert drawn.json()["digest"] == shown["drawn"]
+    assert sum(drawn.json()["raters"].values()) == len(drawn.json()["seats"]) == 6
+    done = api.post(plan, {**asked, "digest": drawn.json()["digest"]}, format="json")
+    assert (done.status_code, done.json()) == (201, drawn.json())
+    given = Assignment.objects.filter(plan=Plan.objects.get())
+    assert {(seat["row"], seat["rater"]) for seat in done.json()["seats"]} == set(
+        given.values_list("row", "rater__code")
+    )
+    again = api.post(plan, asked, format="json")
+    assert again.status_code == 409
+    assert again.json()["detail"].startswith("All clauses of these contracts are given to people already.")
+
+
+@pytest.mark.parametrize(
+    ("asked", "field", "sentence"),
+    [
+        ({"raters": ["A9"]}, "raters", "The study has no rater “A9”."),
+        ({"judges": {"nobody": "all"}}, "judges", "No judge “nobody” can work in this study."),
+        ({"judges": {"nobody": "some"}}, "judges", "is not a valid choice"),
+        ({"facets": {"colour": ["red"]}}, "facets", "No rows can be chosen by a facet “colour”."),
+        ({"sections": ["nothing"]}, "sections", "nothing"),
+        ({"raters": []}, "raters", "Choose somebody who labels: people, a judge, or both."),
+        ({"size": 2, "each": True}, "by", "Say of which groups, or draw so many in all."),
+        ({"by": ["colour"]}, "by", "colour"),
+    ],
+)
+def test_a_program_is_told_what_is_wrong_with_a_plan(
+    leases: Leases, loan: Sheet, api_of: ApiOf, asked: dict[str, Any], field: str, sentence: str
+) -> None:
+    refused = api_of(leases.manager).post(reverse("api:plan", args=["leases"]), asked, format="json")
+    assert (refused.status_code, list(refused.json())) == (400, [field])
+    assert sentence in str(refused.json()[field])
+    assert not Plan.objects.exists()
