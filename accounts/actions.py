@@ -222,8 +222,13 @@ def make_owner(*, user: User, owner: bool, by: User) -> None:
         raise Refused(LAST_OWNER)
     user.is_superuser = user.is_staff = owner
     user.save(update_fields=["is_superuser", "is_staff"])
-    annotating.note(AuditEvent.Kind.ROLE, by=by, of=user, what="+owner" if owner else "-owner")
-    if not owner:
+    owner_made(user=user, by=by)
+
+
+def owner_made(*, user: User, by: User) -> None:
+    """Somebody looks after the installation since now, or no more: what comes with it."""
+    annotating.note(AuditEvent.Kind.ROLE, by=by, of=user, what="+owner" if user.is_superuser else "-owner")
+    if not user.is_superuser:
         managed = Membership.objects.filter(user=user, role=Role.MANAGER).values("study")
         annotating.revoke_invites(Invite.objects.open().filter(created_by=user).exclude(study__in=managed), by=by)
 
@@ -239,9 +244,14 @@ def set_active(*, user: User, active: bool, by: User) -> None:
         raise Refused(_("Nobody closes their own account here."))
     user.is_active = active
     user.save(update_fields=["is_active"])
-    if not active:
+    account_opened(user=user, by=by)
+
+
+def account_opened(*, user: User, by: User) -> None:
+    """An account is open since now, or closed: what comes with it."""
+    if not user.is_active:
         shut_out(user=user, by=by)
-    annotating.note(AuditEvent.Kind.ACCOUNT, by=by, of=user, what="opened" if active else "closed")
+    annotating.note(AuditEvent.Kind.ACCOUNT, by=by, of=user, what="opened" if user.is_active else "closed")
 
 
 @transaction.atomic

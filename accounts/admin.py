@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialApp, SocialToken
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.forms import UserChangeForm
+from django.db import transaction
 from django.http import HttpRequest
 from rest_framework.authtoken.models import TokenProxy
 
@@ -44,11 +45,16 @@ class PeopleAdmin(UserAdmin):  # type: ignore[type-arg]
             kept = [*kept, *(f"{user}: {actions.LAST_OWNER}" for user in owners)]
         return found, counts, forbidden, kept
 
+    @transaction.atomic
     def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:
-        """What opens an account that is closed here ends, as on the owner's page, and does not come back with it."""
+        """As on the owner's page: what opens an account that is closed here ends, and does not come back with it, and
+        the audit log has who became an owner, or is none any more, and whose account was closed or opened."""
         super().save_model(request, obj, form, change)
-        if not obj.is_active:
-            actions.shut_out(user=obj, by=request.user)  # type: ignore[arg-type]  # who is here is somebody
+        by = cast(User, request.user)  # who is here is somebody
+        if change and "is_superuser" in form.changed_data:
+            actions.owner_made(user=obj, by=by)
+        if change and "is_active" in form.changed_data:
+            actions.account_opened(user=obj, by=by)
 
 
 @admin.register(ApiToken)

@@ -468,6 +468,20 @@ def test_the_last_owner_stays_one_in_the_administration(leases: Leases, client_o
     User.objects.filter(pk=other.pk).update(is_active=True)
     assert client.post(page, {name: said for name, said in sent.items() if name != unticked}).status_code == 302
     assert not getattr(User.objects.get(pk=root.pk), unticked)
+    told = {"is_superuser": "-owner", "is_active": "closed"}
+    assert [event for event in events(of=root.pk, by=root.pk) if event.endswith(told[unticked])]
+
+
+def test_the_log_has_who_became_an_owner_in_the_administration(leases: Leases, client_of: ClientOf) -> None:
+    root = builders.user("root", superuser=True)
+    page = reverse("admin:annotation_user_change", args=[leases.anna.pk])
+    sent = {"username": "anna", "date_joined_0": "2026-01-01", "date_joined_1": "10:00:00", "is_active": "on"}
+    client = client_of(root)
+    assert client.post(page, {**sent, "is_superuser": "on"}).status_code == 302
+    assert client.post(page, {**sent, "is_superuser": "on", "first_name": "Anna"}).status_code == 302
+    of_owners = [event for event in events(of=leases.anna.pk, by=root.pk) if "owner" in event]
+    assert len(of_owners) == 1
+    assert "+owner" in of_owners[0]
 
 
 def test_the_administration_deletes_owners_while_there_is_another(db: None, client_of: ClientOf) -> None:
