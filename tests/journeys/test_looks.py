@@ -259,7 +259,7 @@ def test_every_page(lively: Study, browsing: Browsing, all_of_it: bool) -> None:
             if title in ("plan", "replan", "more-raters"):
                 page.wait_for_selector("#preview .matrix")
             if title == "board":
-                page.get_by_text("Cohen’s κ over").wait_for()
+                page.get_by_text("Cohen’s κ (of scales").wait_for()
             look(page, title, dark_too=all_of_it)
             assert page.evaluate(UNSEEN_FOCUS) == [], title
             page.set_viewport_size({"width": 1024, "height": 800})

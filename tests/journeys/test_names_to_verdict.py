@@ -111,7 +111,7 @@ def test_who_follows_the_line_comes_to_a_verdict(
         grid.keys("F2", "|", "Control+Enter", "4", "7")
         grid.settle()
         page.keyboard.press("s")
-        expect(page.locator("body")).to_contain_text("1 of 1 candidates")
+        expect(page.locator("body")).to_contain_text("1 of 1 candidate")
     page.goto("/studies/dishes-candidates/")
     follow(page, "Go on with the best")
     parsing = made(page, "dishes-parsing")
