@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections import Counter, defaultdict
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -113,6 +115,22 @@ def test_the_same_seed_gives_the_same_moves() -> None:
     assert replan(seats, takers=range(7), leaving=[0], seed=3) == replan(seats, takers=range(7), leaving=[0], seed=3)
 
 
+def test_a_seed_moves_what_it_moved_before() -> None:
+    """What plans were drawn with keeps its meaning: the digest is of the moves of every way to ask."""
+    seats = paper(begun=3)
+    free = [Seat(seat.document, None) for seat in seats[::2]]
+    asked: list[dict[str, Any]] = [
+        {"leaving": [0]},
+        {"leaving": [1, 2], "level": True, "seed": 4},
+        {"takers": [*range(1, 7), 9], "level": True, "seed": 5},
+        {"learning": 0.25, "seed": 6},
+    ]
+
+    moves = [replan([*seats, *free], **{"takers": range(7), **one}).after for one in asked]
+
+    assert hashlib.sha256(repr(moves).encode()).hexdigest()[:16] == "7c9285f22c94eb9d"
+
+
 @st.composite
 def situations(draw: st.DrawFn) -> tuple[list[Seat], list[int], list[int], bool]:
     documents = [(sheet, n) for sheet in range(draw(st.integers(1, 4))) for n in range(draw(st.integers(1, 6)))]
@@ -159,3 +177,14 @@ def test_a_large_study_is_replanned_in_seconds() -> None:
     replan(seats, takers=range(20), leaving=[0], level=True)
 
     assert time.process_time() - start < 5
+
+
+@pytest.mark.no_cover
+def test_hundreds_of_raters_are_compared_at_once() -> None:
+    seats = [Seat((row // 100, row), row % 500, open=False) for row in range(2000)]
+    seats += [Seat((row // 100, row), None) for row in range(2000) for _place in range(2)]
+    start = time.process_time()
+
+    replan(seats, takers=range(500), learning=3.0)
+
+    assert time.process_time() - start < 3
