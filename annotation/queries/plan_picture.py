@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, combinations
+from typing import NamedTuple
 
 from django.db.models import Count
 
@@ -57,8 +58,7 @@ class Times:
         return tuple(found.get(people, 0) for people in range(2, max(found) + 1))
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """A cell of the matrix rater × row: how many people have the row, 0 where this rater has not."""
 
     row: str
@@ -221,13 +221,14 @@ def coverage(
     kappa: float = 0.7,
     before: Sequence[Given] | None = None,
     section: str = "",
+    drawn: bool = True,
 ) -> Coverage:
     """The picture of some seats.
 
     `rows`: the study's, where they have been read already. `before`: what they are compared with. `section`: all is
-    counted for this one alone.
+    counted for this one alone. `drawn`: with the matrices of the sheets.
 
-    Nine queries, seven where the rows are given.
+    Nine queries, seven where the rows are given, and two less without matrices.
     """
     if section:
         seats = [seat for seat in seats if asks(seat.sections, section)]
@@ -247,7 +248,7 @@ def coverage(
         times=Times.of(n for row_id, n in given.people.items() if row_id not in rows.withdrawn),
         withdrawn=sum(row_id in rows.withdrawn for row_id in given.people),
         labels=labels.total(),
-        matrices=tuple(_matrices(sheets[:MOST_SHEETS], rows, seats, raters, given.people, old)),
+        matrices=tuple(_matrices(sheets[:MOST_SHEETS], rows, seats, raters, given.people, old)) if drawn else (),
         left_out=max(0, len(sheets) - MOST_SHEETS),
         loads=tuple(_loads(given, before, raters, sheet_of, labels)),
         shared=given.shared,

@@ -21,6 +21,7 @@ from annotation.exchange.spreadsheet.hints import hint
 from annotation.labels import history
 from annotation.models import Assignment, Rater, Role, Sheet, Study, User
 from annotation.queries.grid import Cell, GridLine, GridStep, GridTable
+from annotation.queries.plan_picture import Place
 from annotation.scheme.spec import QuestionSpec
 
 register = template.Library()
@@ -200,6 +201,21 @@ def rater(rater: Coded, repeat: int = 1, *, short: bool = False) -> SafeString:
     if short:
         return format_html('{} <abbr title="{}">{}</abbr>', code, _("simulated"), _("sim."))
     return format_html('{} <span class="tag">{}</span>', code, _("simulated"))
+
+
+@register.simple_tag
+def places(rater: Coded, places: Sequence[Place]) -> SafeString:
+    """A rater's line of the matrix of a plan, drawn by hand: a study of 4,000 rows has 80,000 such cells on a page."""
+    code = escape(rater.code)
+    return mark_safe("".join([_place(code, place) for place in places]))  # noqa: S308
+
+
+def _place(code: str, place: Place) -> str:
+    title = f'<td title="{code} · {escape(place.row)}"'
+    if not place.people:
+        return f"{title}></td>"
+    times = "once" if place.people == 1 else "twice" if place.people == 2 else "thrice"
+    return f'{title} class="place {times}{" new" * place.new}{" began" * place.began}">{place.people}</td>'
 
 
 @register.filter

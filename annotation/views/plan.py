@@ -231,7 +231,7 @@ def replan(request: AppRequest, study: Study) -> HttpResponse:
         context["changed"] = request.method == "POST"
         context["preview"] = {
             "coverage": coverage(study, replan.after, rows=replan.rows, before=replan.before),
-            "now": coverage(study, replan.before, rows=replan.rows),
+            "now": coverage(study, replan.before, rows=replan.rows, drawn=False),
             "moves": _moves(study, replan),
             "n_moves": len(replan.moves) - replan.stuck,
             "stuck": replan.stuck,
@@ -293,7 +293,7 @@ def more_raters(request: AppRequest, study: Study) -> HttpResponse:
         context["changed"] = request.method == "POST" and drawn != more.digest
         context["preview"] = {
             "coverage": coverage(study, more.after, rows=rows, before=more.before, section=section),
-            "now": coverage(study, more.before, rows=rows, section=section),
+            "now": coverage(study, more.before, rows=rows, section=section, drawn=False),
             "section": shown,
             "asked": asked,
             "more": more,

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from django.template import Context, Template
 
 from annotation import actions, queries
 from annotation.models import Rater
 from annotation.queries import Given
-from annotation.queries.plan_picture import Times, coverage
+from annotation.queries.plan_picture import Place, Times, coverage
+from annotation.templatetags import palate
 from tests import builders
 from tests.builders import Leases
 
@@ -175,3 +179,23 @@ def test_what_is_too_much_for_a_page_is_counted_and_not_drawn(leases: Leases, mo
     assert (len(matrix.rows), matrix.left_out, matrix.times) == (2, 1, whole.matrices[0].times)
     raters = [load.rater for load in picture.loads]
     assert picture.rows_a_pair(raters) == whole.rows_a_pair(raters) == (1, 2)
+
+
+def test_a_line_of_the_matrix_is_as_a_template_would_draw_it(leases: Leases) -> None:
+    rater = leases.annas[0].rater
+    rater.code = "A<1>"
+    marks = itertools.product((0, 1, 2, 3, 11), (False, True), (False, True))
+    drawn = [Place(f"Clause “{n}” & 'b'", people, began, new) for n, (people, began, new) in enumerate(marks)]
+    template = Template(
+        """{% for place in places %}<td title="{{ rater.code }} · {{ place.row }}"{% if place.people %} class="place \
+{% if place.people == 1 %}once{% elif place.people == 2 %}twice{% else %}thrice{% endif %}{% if place.new %} new\
+{% endif %}{% if place.began %} began{% endif %}"{% endif %}>{% if place.people %}{{ place.people }}{% endif %}</td>\
+{% endfor %}"""
+    )
+
+    assert palate.places(rater, drawn) == template.render(Context({"rater": rater, "places": drawn}))
+
+
+def test_what_is_only_compared_with_is_counted_without_its_matrices(leases: Leases) -> None:
+    seats = seats_of(leases, {"A1": [0, 1], "A2": [0]})
+    assert coverage(leases.study, seats, drawn=False) == replace(coverage(leases.study, seats), matrices=())
