@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 from django.db.models import Q
@@ -301,17 +302,25 @@ def development_scores(study: Study, judges: Sequence[Judge]) -> dict[int, Score
     Of each judge the cells count that it and people have answered. Options count as the question's merge for judges
     has them, whatever a judge is offered, so that judges can be compared. What was fitted to these documents does
     better there than elsewhere; those that its prompt shows a judge with their answers do not count. What people have
-    because of what a judge is sure of stays out, as where judges are chosen. Four queries, and those of `examples_of`.
+    because of what a judge is sure of stays out, as where judges are chosen. Four queries, and those of `examples_of`;
+    none without judges.
     """
+    if not judges:
+        return {}
     kept = doors.example_rows(study)
     not_alike = doors.rows_not_alike(study)
     rows = Row.objects.filter(sheet__study=study, withdrawn_at=None)
     cell = ("assignment__row_id", "column_id", "question__section__key", "question__key", "option__key")
-    people: dict[tuple[int, int, str], set[str]] = defaultdict(set)
+    asked = {(s.key, q.key): q for s in study.scheme.parsed.sections for q in s.questions}
+
+    @cache
+    def counted(section: str, key: str, option: str) -> str:
+        return asked[section, key].for_judges(option)
+
+    people: dict[tuple[int, int, str, str], set[str]] = defaultdict(set)
     for row, column, section, key, option in peoples_labels(study, rows.values("pk")).values_list(*cell):  # type: ignore[arg-type]
         if row not in not_alike and (kept is None or row in kept):
-            people[row, column, f"{section}.{key}"].add(option)
-    asked = {f"{s.key}.{q.key}": q for s in study.scheme.parsed.sections for q in s.questions}
+            people[row, column, section, key].add(counted(section, key, option))
     by_name = {judge.name: judge for judge in judges}
     shown = {judge.name: examples_of([judge]) for judge in judges}
     said = Label.objects.filter(
@@ -323,13 +332,11 @@ def development_scores(study: Study, judges: Sequence[Judge]) -> dict[int, Score
         option__isnull=False,
         preset=False,
     ).order_by()
-    right: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
+    right: dict[str, dict[tuple[str, str], list[bool]]] = defaultdict(lambda: defaultdict(list))
     documents: dict[str, set[int]] = defaultdict(set)
     for row, column, section, key, option, code in said.values_list(*cell, "assignment__rater__code"):
-        name = f"{section}.{key}"
-        if (chose := people.get((row, column, name))) and row not in shown[code]:
-            counted = asked[name].for_judges
-            right[code][name].append(counted(option) in set(map(counted, chose)))
+        if (chose := people.get((row, column, section, key))) and row not in shown[code]:
+            right[code][section, key].append(counted(section, key, option) in chose)
             documents[code].add(row)
     return {
         by_name[code].pk: Score(
