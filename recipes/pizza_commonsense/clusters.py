@@ -110,14 +110,22 @@ def keys_of(table: Table) -> list[object]:
 
 
 def _units(tables: Sequence[Table]) -> list[list[int]]:
-    """Tables that must stay together, by their places."""
-    unit_of: dict[object, list[int]] = {}  # by each key
+    """Tables that must stay together, by their places.
+
+    A unit that another one joins goes into the larger of the two, so that a thousand tables of one recipe are not gone
+    through anew for each of them.
+    """
+    unit_of: list[list[int]] = []
+    first: dict[object, int] = {}  # by each key the first table that has it
     for place, table in enumerate(tables):
-        keys = keys_of(table)
-        met = {id(unit): unit for key in keys if (unit := unit_of.get(key)) is not None}
-        unit = [*(one for of in met.values() for one in of), place]  # a table can bring two units together
-        unit_of |= dict.fromkeys([*keys, *(key for one in unit for key in keys_of(tables[one]))], unit)
-    return sorted({id(unit): sorted(unit) for unit in unit_of.values()}.values())
+        unit_of.append([place])
+        for key in keys_of(table):
+            small, large = sorted((unit_of[place], unit_of[first.setdefault(key, place)]), key=len)
+            if small is not large:
+                large += small
+                for one in small:
+                    unit_of[one] = large
+    return sorted({id(unit): sorted(unit) for unit in unit_of}.values())
 
 
 def clusters_of(tables: Sequence[Table]) -> list[int]:
