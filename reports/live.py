@@ -36,7 +36,7 @@ from reports.tables.overview import seen_by
 class LiveReport:
     """What the pages of a report show. `answers_in`: the answers by language, of which a paper may need another;
     `figures`: the digests of its figures, by their keys; `seen`: which judges have seen how many of the rows that
-    count; `stands`: it is all that can be said of the labels under its
+    count; `simulated`: the codes of simulated raters; `stands`: it is all that can be said of the labels under its
     key, so that its pages may be kept too."""
 
     contents: Contents
@@ -48,6 +48,7 @@ class LiveReport:
     n_judges: int
     n_labels: int
     seen: str
+    simulated: tuple[str, ...]
     stands: bool
 
 
@@ -102,6 +103,7 @@ class Live:
                 n_judges=len(data.judges),
                 n_labels=data.n_labels,
                 seen=seen_by(data.table) if filters.seen != LEAVE_OUT else "",
+                simulated=tuple(rater.code for rater in data.simulated),
                 stands=as_it_stood and not report.lacks,
             )
             if found.stands:

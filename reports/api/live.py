@@ -13,10 +13,8 @@ from rest_framework.response import Response
 from annotation.actions import Refused
 from annotation.api.core import study_of
 from annotation.models import Role
-from reports import queries
 from reports.api.serializers import ReportSerializer, asked_filters, filter_parameters
-from reports.contents import contents_of
-from reports.numbers.report import compute
+from reports.live import Live
 
 
 @extend_schema(parameters=filter_parameters, responses=ReportSerializer)
@@ -29,19 +27,19 @@ def report(request: Request, slug: str) -> Response:
     study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
     filters = asked_filters(request, study)
     try:
-        made = compute(queries.load(study, filters, frequent=True), filters)
+        made = Live(study).made(filters)
     except Refused as refused:
         raise ValidationError({"normalisation": [str(refused)]}) from refused
-    data, contents = made.data, contents_of(made)
+    scheme = study.scheme.parsed
     found = {
-        "study": data.table.slug,
-        "title": data.table.title,
-        "scheme": data.scheme.key,
-        "scheme_version": data.scheme.version,
-        "simulated_raters": [rater.code for rater in data.simulated],
+        "study": study.slug,
+        "title": study.title,
+        "scheme": scheme.key,
+        "scheme_version": scheme.version,
+        "simulated_raters": made.simulated,
         "filters": filters,
-        "tables": contents.tables,
-        "figures": contents.figures,
+        "tables": made.contents.tables,
+        "figures": made.contents.figures,
     }
     return Response(ReportSerializer(_Fields(found)).data)
 

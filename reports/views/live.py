@@ -15,9 +15,11 @@ from annotation.people.access import AppRequest, for_roles
 from reports import exports, queries
 from reports.answer_figures import answer_figures
 from reports.answers import answers_of
-from reports.contents import contents_of
+from reports.contents import Contents, contents_of
+from reports.data.arrays import Filters
 from reports.data.cells import study_data
 from reports.forms import FiltersForm
+from reports.live import Live
 from reports.numbers.report import StudyReport, compute
 from reports.views.pages import cells_page, figure_response, kept
 
@@ -27,21 +29,23 @@ _XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 @require_GET
 @for_roles(Role.RESEARCHER, Role.MANAGER)
 def report_csv(request: AppRequest, study: Study) -> HttpResponseBase:
-    found = _computed(request, study)
+    found = _kept_or_made(request, study)
     if isinstance(found, HttpResponse):
         return found
-    content = exports.report_csv(contents_of(found))
+    _filters, contents = found
+    content = exports.report_csv(contents)
     return _download(HttpResponse(content, content_type="text/csv; charset=utf-8"), f"{study.slug}-report.csv")
 
 
 @require_GET
 @for_roles(Role.RESEARCHER, Role.MANAGER)
 def report_xlsx(request: AppRequest, study: Study) -> HttpResponseBase:
-    found = _computed(request, study)
+    found = _kept_or_made(request, study)
     if isinstance(found, HttpResponse):
         return found
-    note_looks(sheets=queries.sheets_in(study, found.filters), user=request.user)
-    content = exports.report_xlsx(contents_of(found), queries.label_header(study), queries.labels(study, found.filters))
+    filters, contents = found
+    note_looks(sheets=queries.sheets_in(study, filters), user=request.user)
+    content = exports.report_xlsx(contents, queries.label_header(study), queries.labels(study, filters))
     return _download(HttpResponse(content, content_type=_XLSX), f"{study.slug}-report.xlsx")
 
 
@@ -99,6 +103,18 @@ def _computed(request: AppRequest, study: Study, *, notes: bool = False) -> Stud
             form.add_error(None, str(refused))
         else:
             return compute(study_data(table, filters), filters)
+    return _not_understood(form)
+
+
+def _kept_or_made(request: AppRequest, study: Study) -> tuple[Filters, Contents] | HttpResponse:
+    """The same, for what shows no single label: as the pages have kept it, where they have."""
+    form = FiltersForm(request.GET, study=study)
+    if form.is_valid():
+        filters = form.filters()
+        try:
+            return filters, Live(study).made(filters).contents
+        except Refused as refused:
+            form.add_error(None, str(refused))
     return _not_understood(form)
 
 

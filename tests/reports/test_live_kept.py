@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from datetime import timedelta
 from typing import Any
 
@@ -11,16 +12,17 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
+from openpyxl import load_workbook
 
 from annotation import actions
-from annotation.models import Assignment, Study
+from annotation.models import Assignment, Rater, Study
 from reports import digests, queries
 from reports.data.arrays import Filters
 from reports.digests import study_digest
 from reports.live import Live
 from reports.numbers.report import StudyReport
 from tests import builders
-from tests.builders import ClientOf, Leases
+from tests.builders import ApiOf, ClientOf, Leases
 
 pytestmark = pytest.mark.django_db
 FILTERS = Filters()
@@ -125,3 +127,38 @@ def test_a_page_in_which_something_is_missing_is_laid_out_each_time(
     for _visit in range(2):
         response = client.get(reverse("reports:whole", args=[leases.study.slug]) + "?now=1")
         assert any(template.name == "reports/_table.html" for template in response.templates)
+
+
+@pytest.mark.parametrize("name", ["csv", "xlsx"])
+def test_a_download_is_made_of_the_report_that_a_page_has_kept(
+    leases: Leases, client_of: ClientOf, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    client, address = client_of(leases.researcher), reverse(f"reports:{name}", args=[leases.study.slug])
+
+    def texts() -> list[object]:
+        content = client.get(f"{address}?by=document").content
+        if name == "csv":
+            return content.decode().splitlines()  # type: ignore[return-value]
+        return [[*sheet.values] for sheet in load_workbook(io.BytesIO(content))]
+
+    fresh = texts()
+    client.get(reverse("reports:report", args=[leases.study.slug]) + "?now=1")
+    with monkeypatch.context() as without:
+        without.setattr("reports.live.compute", None)
+        assert texts() == fresh
+    actions.reopen(assignment=leases.annas[0])
+    assert texts() != fresh
+
+
+def test_the_api_answers_with_the_report_that_is_kept(
+    leases: Leases, api_of: ApiOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Rater.objects.filter(pk=leases.annas[0].rater_id).update(simulated=True)
+    api, address = api_of(leases.researcher), f"/api/v1/studies/{leases.study.slug}/report/"
+    fresh = api.get(address).json()
+    assert fresh["simulated_raters"] == [leases.annas[0].rater.code]
+    with monkeypatch.context() as without:
+        without.setattr("reports.live.compute", None)
+        assert api.get(address).json() == fresh
+    actions.reopen(assignment=leases.annas[0])
+    assert api.get(address).json() != fresh
