@@ -557,7 +557,9 @@ def labels(study: Study, filters: Filters) -> Iterator[tuple[str, ...]]:
     sheet, rater, kind, state, section, question = (exports.COLUMNS.index(name) for name in names)
     wanted = {Rater.Kind.PERSON.value: filters.people, Rater.Kind.JUDGE.value: filters.judges}
     stated = _stated(study) if Certificate.objects.filter(study=study).exists() else None
-    for record in exports.exported_labels(study):
+    of_sheets = Q(assignment__row__sheet__in=filters.sheets) if filters.sheets else Q()
+    of_state = Q(assignment__state=Assignment.State.SUBMITTED) if filters.submitted_only else Q()
+    for record in exports.exported_labels(study, of_sheets & of_state):
         codes = wanted.get(record[kind])
         if (
             (not codes or record[rater] in codes)

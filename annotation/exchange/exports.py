@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from annotation.answers import kind_of
 from annotation.exchange.tables import safe_cells
@@ -56,10 +56,11 @@ def label_header(study: Study) -> tuple[str, ...]:
     return (*COLUMNS, *(f"facet_{name}" for name in facet_names(study)))
 
 
-def exported_labels(study: Study) -> Iterator[tuple[str, ...]]:
+def exported_labels(study: Study, only: Q | None = None) -> Iterator[tuple[str, ...]]:
     """All labels of a study in the order of the sheets, then its skipped cells, which have a reason and no answer.
 
-    Withdrawn work is left out. Two queries, read in parts, and two for what is said of rows and of columns.
+    Withdrawn work is left out, and what does not fit `only`, a condition of labels and of skipped cells. Two queries,
+    read in parts, and two for what is said of rows and of columns.
 
     Raters go by their codes; who the person behind one is stands nowhere. The cells are not yet made harmless for
     spreadsheets: `safe_lines` does that.
@@ -68,7 +69,7 @@ def exported_labels(study: Study) -> Iterator[tuple[str, ...]]:
     specs = {(section.key, spec.key): spec for section in study.scheme.parsed.sections for spec in section.questions}
     section_at, question_at = _CELL.index("column__section__key"), _CELL.index("question__key")
     record: Any  # values of many types
-    labels = _in_order(Label.objects.all(), study).values_list(
+    labels = _in_order(Label.objects.filter(only or Q()), study).values_list(
         *_CELL,
         *("option__key", "option__label", "value", "preset", "note", "updated_at", "exposed"),
         *("drafted_from__code", "confirmed_at"),
@@ -84,7 +85,7 @@ def exported_labels(study: Study) -> Iterator[tuple[str, ...]]:
         answer = (option, label, _yes(preset), note)
         draft = (drafted, _yes(confirmed is not None)) if drafted else ("", "")
         yield _line(cell, answer, at=at, how=(_yes(exposed), *draft, ""), known=known)
-    skips = _in_order(Skip.objects.all(), study).values_list(*_CELL, "reason", "at")
+    skips = _in_order(Skip.objects.filter(only or Q()), study).values_list(*_CELL, "reason", "at")
     for record in skips.iterator(chunk_size=_CHUNK):
         cell, (reason, at) = record[: len(_CELL)], record[len(_CELL) :]
         how = (_yes(False), "", "", reason)

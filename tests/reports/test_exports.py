@@ -11,6 +11,8 @@ from collections.abc import Iterator
 
 import openpyxl
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from openpyxl.worksheet.worksheet import Worksheet
 
 from annotation import actions
@@ -68,6 +70,24 @@ def two_people(study: Study) -> None:
     answered(rater(study, "A1"), soup, ["fna"])
     answered(rater(study, "A2"), soup, ["ffa"])
     answered(judge(study), soup, ["fnn"])
+
+
+def test_labels_of_some_sheets_are_read_without_those_of_others(study: Study) -> None:
+    soup, bread = sheet(study, "Soup", items=2), sheet(study, "Bread", items=2)
+    person = rater(study, "A1")
+    [first] = answered(person, soup, ["fn"])
+    answered(person, bread, ["ff"])
+    actions.submit(assignment=first, allow_open=True)
+    every = list(queries.labels(study, Filters()))
+    for filters, wanted in (
+        (Filters(sheets=(bread.pk,)), [label for label in every if label[0] == "Bread"]),
+        (Filters(submitted_only=True), [label for label in every if label[0] == "Soup"]),
+        (Filters(sheets=(bread.pk,), submitted_only=True), []),
+    ):
+        with CaptureQueriesContext(connection) as captured:
+            assert list(queries.labels(study, filters)) == wanted
+        [asked] = [one["sql"] for one in captured if 'FROM "annotation_label"' in one["sql"]]
+        assert ('"sheet_id" IN' in asked, "submitted" in asked) == (bool(filters.sheets), filters.submitted_only)
 
 
 # --- numbers ----------------------------------------------------------------------------------------------------------
