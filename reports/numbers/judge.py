@@ -44,6 +44,7 @@ from reports.stats.classification import (
 )
 from reports.stats.comparison import JudgeComparison, compare_judges
 from reports.stats.consensus import SelfConsistency, self_consistency
+from reports.stats.distinct import among
 from reports.stats.estimates import PoweredMean, option_shares
 from reports.stats.intervals import judge_accuracy_interval
 from reports.stats.judge import (
@@ -203,7 +204,7 @@ def judge_result(
 
 
 def _missing(people: Answers, answers: Answers, why: NoLabel) -> Missing:
-    without = np.setdiff1d(people.by_cell.cell, answers.cell)
+    without = people.by_cell.cell[~among(people.by_cell.cell, answers.cell)]
     unreadable = np.isin(without, why.unreadable)
     failed = np.isin(without, why.failed) & ~unreadable
     n_unreadable, n_failed = int(unreadable.sum()), int(failed.sum())

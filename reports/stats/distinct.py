@@ -25,3 +25,13 @@ def is_first(ordered: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     first = np.ones(ordered.size, dtype=bool)
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
     return first
+
+
+def among(values: npt.NDArray[Number], ordered: npt.NDArray[Number]) -> npt.NDArray[np.bool_]:
+    """Of each value whether it is one of an ascending array, shape of `values`: as `numpy.isin` says it, which hashes
+    or sorts both."""
+    if not ordered.size:
+        return np.zeros(values.shape, dtype=bool)
+    place = np.searchsorted(ordered, values).clip(max=ordered.size - 1)
+    found: npt.NDArray[np.bool_] = ordered[place] == values
+    return found

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from reports.stats.agreement import MacroAccuracy, macro_accuracy
 from reports.stats.answers import MISSING, Answers, IntArray
+from reports.stats.distinct import among
 from reports.stats.pairs import pair_tables
 
 BoolArray = npt.NDArray[np.bool_]
@@ -130,7 +131,7 @@ def judge_accuracy(people: Answers, judge: Answers) -> JudgeAccuracy:
         n_cells=int(total.sum()),
         n_correct=int(correct.sum()),
         n_unlabelled=int(unlabelled.sum()),
-        n_without_people=int((~np.isin(judge.cell, of.cell)).sum()),
+        n_without_people=int((~among(judge.cell, of.cell)).sum()),
         labelled_share=float(of.labelled.mean()) if of.cell.size else None,
         rows=rows,
     )

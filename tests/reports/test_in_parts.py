@@ -14,7 +14,7 @@ from reports.data.label_table import AssignmentEntry, Assignments
 from reports.figures.base import Figure
 from reports.stats import pairs, small_sheets
 from reports.stats.answers import Answers
-from reports.stats.distinct import distinct
+from reports.stats.distinct import among, distinct
 from reports.stats.small_sheets import corrected_kappas
 from reports.tables import Head, ReportTable
 
@@ -108,6 +108,14 @@ def test_each_value_once(seed: int) -> None:
         once = distinct(values)
         assert once.tolist() == sorted(set(values.ravel().tolist()))
         assert once.dtype == values.dtype
+
+
+@pytest.mark.parametrize("n", [0, 1, 500])
+def test_what_is_among_an_ascending_array_is_as_numpy_has_it(n: int) -> None:
+    rng = np.random.default_rng(n)
+    ordered, values = np.sort(rng.integers(-5, 400, n)), rng.integers(-20, 420, 300)
+    for some in (values, values[:0], np.sort(values)):
+        assert among(some, ordered).tolist() == np.isin(some, ordered).tolist()
 
 
 def test_answers_that_come_in_another_order_are_the_same() -> None:
