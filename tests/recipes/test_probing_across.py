@@ -164,7 +164,7 @@ def test_the_page_stands_by_the_source_and_by_each_task(
     assert "Make a study of this one for each task" in empty
     leads = f'href="{reverse("annotation:derive", args=[annotated.slug])}"' in empty
     assert not leads  # who manages the study, and may make none
-    assert "A1" not in empty
+    assert "A1" not in empty.partition("<main")[2]  # a token above may have it
     assert client_of(stranger).get(url).status_code == 400
 
 
