@@ -63,6 +63,17 @@ def test_what_is_chosen_stays_through_other_methods_and_slow_answers(page: Page)
     expect(page.get_by_label("Name:", exact=True)).to_have_value("typed-meanwhile")
 
 
+def test_a_choice_made_as_the_answer_comes_is_heard(page: Page) -> None:
+    """Fields that have just come listen at once, not a moment later."""
+    page.evaluate("""() => document.addEventListener("htmx:afterSwap", () => setTimeout(() => {
+        const method = document.querySelector("[name=method]");
+        method.value = "writing";
+        method.dispatchEvent(new Event("change", {bubbles: true}));
+    }), {once: true})""")
+    page.get_by_label("Method").select_option("rating")
+    expect(page.locator("[name=method_before]")).to_have_value("writing")
+
+
 def test_a_prompt_follows_the_method_until_it_was_edited(page: Page) -> None:
     prompt, begin = page.get_by_label("Prompt text"), page.get_by_label("Begin with")
     expect(begin).to_have_value("made:cloze")

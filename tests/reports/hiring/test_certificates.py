@@ -357,28 +357,32 @@ def test_the_api_says_what_a_certificate_costs_and_is_no_look(world: World, api_
 
 
 def test_the_exact_bound_decides_where_it_is_asked_for(world: World, api_of: ApiOf, client_of: ClientOf) -> None:
-    """The same labels hold by the approximate bound and not by the exact one, which says before that it takes more."""
+    """It says before what it takes, which is more, and a certificate by it says so; it needs 45 documents for 5 %."""
     base, api = f"/api/v1/studies/{world.study.slug}/certificates/", api_of(world.manager)
-    claim = {"judge": world.rater.code, "question": "claims.made", "epsilon": 0.115, "confidence": 0.8}
-    needed = [api.get(f"{base}cost/", {**claim, "bound": bound}).json()["least"] for bound in ("design", "betting")]
+    claim = {"judge": world.rater.code, "question": "claims.made", "epsilon": 0.3, "confidence": 0.8}
+    less = {**claim, "epsilon": 0.1}
+    needed = [api.get(f"{base}cost/", {**less, "bound": bound}).json()["least"] for bound in ("design", "betting")]
     assert needed[0] < needed[1]
-    asked = {"epsilon": "11.5", "confidence": "80", "until": FAR.isoformat(), "bound": "betting"}
+    asked = {"epsilon": "10", "confidence": "80", "until": FAR.isoformat(), "bound": "betting"}
     form = {"judge": world.rater.code, "question": world.question.pk, **asked}
     client, address = client_of(world.manager), reverse("reports:certify", args=[world.study.slug])
     assert client.get(address, form).context["cost"]["least"] == needed[1]
 
     exact = api.post(base, {**claim, "until": FAR, "bound": "betting"}, format="json").json()
     result = exact["document"]["result"]
-    assert (exact["holds"], result["method"], result["upper"]) == (False, "betting", result["betting"])
-    assert result["design"] <= 0.115 < result["betting"]
-    tested = client.post(address, form, follow=True).content.decode()
+    assert (exact["holds"], result["method"], result["upper"]) == (True, "betting", result["betting"])
+    assert result["design"] < result["betting"] <= 0.3
+    assert not api.post(base, {**claim, "epsilon": 0.05, "until": FAR, "bound": "betting"}, format="json").json()[
+        "holds"
+    ]
+    tested = client.post(address, {**form, "epsilon": "30"}, follow=True).content.decode()
     assert "This bound holds however errors come together." in tested
     assert "It takes errors to come together as they did here" not in tested
 
-    kept = certified(world, epsilon=0.45, bound="betting")
+    kept = certified(world, epsilon=0.3, bound="betting")
     assert json.loads(kept.document)["result"]["method"] == "betting"
     assert computed_again(kept).equal
-    kept = certified(world, epsilon=0.115)
+    kept = certified(world, epsilon=0.3)
     assert json.loads(kept.document)["result"]["method"] == "design"
     kept.request.pop("bound")  # as those that were given before there was a choice
     assert computed_again(kept).equal
