@@ -296,22 +296,9 @@ class LabelTable:
         fourth = bool(self.frequent) or fifth
         third = bool(self.accepted) or fourth
         second = any(self.values) or any(row.facets for row in self.rows) or bool(self.drafts) or third
+        later = (second, third, fourth, fifth, sixth, seventh, bool(self.seen))
         whole: dict[str, Any] = {
-            "format": 8
-            if self.seen
-            else 7
-            if seventh
-            else 6
-            if sixth
-            else 5
-            if fifth
-            else 4
-            if fourth
-            else 3
-            if third
-            else 2
-            if second
-            else 1,
+            "format": max((number for number, has in enumerate(later, start=2) if has), default=1),
             "study": {"slug": self.slug, "title": self.title, "scheme": self.spec},
             "raters": [astuple(rater) for rater in self.raters],
             "sheets": list(self.sheets),

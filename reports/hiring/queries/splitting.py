@@ -174,7 +174,9 @@ def shown_names(study: Study, judge: Judge | None) -> set[Name]:
     """Rows that the prompt of a judge, or of one that it weighs, shows it with their answers. What it says of them
     tells nothing of others. No query where it shows none."""
     shown = examples_of([judge]) if judge is not None else set()
-    return {name for pk, name in row_names(study).items() if pk in shown} if shown else set()
+    if not shown:
+        return set()
+    return set(Row.objects.filter(sheet__study=study, pk__in=shown).values_list("sheet__title", "name"))
 
 
 def rows_left_out(study: Study) -> set[int]:
