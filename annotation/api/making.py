@@ -97,34 +97,20 @@ def studies(request: Request) -> Response:
     sent = NewStudySerializer(data=request.data)
     sent.is_valid(raise_exception=True)
     given = dict(sent.validated_data)
-    chosen = _scheme(given.pop("scheme", ""), given.pop("version", None))
-    form = StudyForm({**given, "scheme": chosen})
-    if not form.is_valid():
-        raise not_valid(form)
-    made = form.cleaned_data
+    key, version = given.pop("scheme", ""), given.pop("version", None)
     with transaction.atomic():
+        chosen = actions.scheme_called(key, version) if key else None
+        if key and chosen is None:
+            raise serializers.ValidationError({"scheme": [_("There is no such scheme.")]})
+        form = StudyForm({**given, "scheme": "" if chosen is None else str(chosen.pk)})
+        if not form.is_valid():
+            raise not_valid(form)
+        made = form.cleaned_data
         scheme = made["scheme"] or actions.store_scheme(spec=made["scheme_file"][0], source=made["scheme_file"][1])
         study = actions.create_study(
             slug=made["slug"], title=made["title"], scheme=scheme, guideline=made["guideline"], by=user_of(request)
         )
     return Response(in_full(user_of(request), study).data, status=status.HTTP_201_CREATED)
-
-
-def _scheme(key: str, version: int | None) -> str:
-    """A scheme as the form has it: the number of one that is stored, or the key of one that comes with Palate."""
-    if not key:
-        return ""
-    stored = Scheme.objects.filter(slug=key, **({} if version is None else {"version": version}))
-    brought = [
-        (spec.version, name)
-        for name, (spec, _source) in shipped().items()
-        if spec.key == key and version in (None, spec.version)
-    ]
-    every = [*((scheme.version, str(scheme.pk)) for scheme in stored.only("version")), *brought]
-    if not every:
-        raise serializers.ValidationError({"scheme": [_("There is no such scheme.")]})
-    newest = max(of for of, _name in every)
-    return next(name for of, name in every if of == newest)
 
 
 # --- invitations ------------------------------------------------------------------------------------------------------
