@@ -9,7 +9,7 @@ from typing import cast
 
 from django.utils.translation import gettext as _
 
-from annotation.models import Assignment, Question
+from annotation.models import Assignment, Question, Scheme
 from annotation.scheme.spec import SchemeSpec
 from judges.methods import USES, Method, addressing, prompting, shapes
 from judges.methods.calibration import Calibration
@@ -144,6 +144,9 @@ def cells_asked(judge: Judge, assignment: Assignment) -> list[Asked]:
     questions: dict[int, list[Question]] = {}
     for question in Question.objects.filter(section__in={c.section_id for c in columns}).prefetch_related("options"):
         questions.setdefault(question.section_id, []).append(question)
+    schemes: dict[int, Scheme] = {}
+    for column in columns:  # each scheme is parsed once
+        column.section.scheme = schemes.setdefault(column.section.scheme_id, column.section.scheme)
     specs = {column.section_id: column.section.spec for column in columns}
     asked = []
     for column in columns:
@@ -180,13 +183,37 @@ def label_row(
     only_sized: bool = False,
     replies: Mapping[tuple[int, str], Generated] | None = None,
 ) -> Labelled:
-    """Answer the cells of one row; `corrected`: by extracted lists as people have corrected them; `only`: these cells,
-    each a column and the key of a question; `only_sized`, `replies`: as `AtRow` has them.
+    """Answer the cells of one row, as `at_row` has it.
 
     Raises:
         RowFailed: the row has no evidence, or more than the model's context takes.
         BackendError: the model is missing or broken.
         Whatever `on_progress` raises.
+    """
+    row = at_row(judge, assignment, backend, on_progress, corrected, only, only_sized, replies)
+    method = Method(judge.method)
+    labelled = _METHODS[method](row)
+    found, unread = settled(labelled.answers, labelled.unread, facets=assignment.row.facets)
+    found = [replace(answer, scores=shapes.stored(method, answer.scores)) for answer in found]
+    speaks = addressing.first_that_speaks(texts_read(judge, assignment.row, row.blocks))
+    return Labelled(found, tokens=labelled.tokens, unread=unread, speaks=speaks, written=row.written)
+
+
+def at_row(
+    judge: Judge,
+    assignment: Assignment,
+    backend: Respondent | None,
+    on_progress: OnProgress | None = None,
+    corrected: bool = False,
+    only: Collection[tuple[int, str]] | None = None,
+    only_sized: bool = False,
+    replies: Mapping[tuple[int, str], Generated] | None = None,
+) -> AtRow:
+    """The judge at this row; `corrected`: by extracted lists as people have corrected them; `only`: these cells, each a
+    column and the key of a question; `only_sized`, `replies`: as `AtRow` has them.
+
+    Raises:
+        RowFailed: it has nothing to answer there, or nothing to read.
     """
     every = cells_asked(judge, assignment)
     asked = [cell for cell in every if only is None or cell.key in only]
@@ -217,9 +244,4 @@ def label_row(
     except ValueError as error:
         raise RowFailed(str(error)) from error
     answers = frozenset(said for cell in every for said in prompting.answers_said(cell.prompt, cell.spec))
-    at_row = AtRow(judge, assignment, blocks, asked, backend, on_progress, only_sized, answers, replies or {})
-    labelled = _METHODS[method](at_row)
-    found, unread = settled(labelled.answers, labelled.unread, facets=assignment.row.facets)
-    found = [replace(answer, scores=shapes.stored(method, answer.scores)) for answer in found]
-    speaks = addressing.first_that_speaks(texts_read(judge, assignment.row, blocks))
-    return Labelled(found, tokens=labelled.tokens, unread=unread, speaks=speaks, written=at_row.written)
+    return AtRow(judge, assignment, blocks, asked, backend, on_progress, only_sized, answers, replies or {})

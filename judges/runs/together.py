@@ -20,8 +20,8 @@ from typing import NoReturn
 from annotation.models import Assignment
 from judges.methods import Method
 from judges.models import Judge, Run
-from judges.runs import labelling
-from judges.runs.asking import Respondent, RowFailed
+from judges.runs import by_cloze, labelling
+from judges.runs.asking import AtRow, Respondent, RowFailed
 from judges.spending.queries import divided, even_shares
 from llm import registry
 from llm.backends.base import Backend, BackendError
@@ -49,14 +49,18 @@ def rows_of(run: Run) -> int:
     return backend.together if Method(judge.method) in _WRITING else backend.scored_together(judge.model.place)
 
 
+_Scores = Mapping[RowPrompt, RowScores | PromptTooLong]
+
+
 @dataclass(frozen=True)
 class Found:
-    """What one row was answered. `read`, `written`: its share of the tokens that were fed."""
+    """What one row was answered; of scores, all rows of its call. `read`, `written`: its share of the tokens fed."""
 
     answers: Mapping[tuple[str, Sampling], Generated | PromptTooLong]
     read: int
     written: int
-    scores: Mapping[RowPrompt, RowScores | PromptTooLong] = field(default_factory=dict)
+    scores: _Scores = field(default_factory=dict)
+    rescued: _Scores = field(default_factory=dict)
 
     def beside(self, backend: Respondent) -> Respondent:
         """The backend as this row sees it: it answers what was not heard before."""
@@ -72,17 +76,38 @@ class Scoring:
     """Rows that are scored by another thread, from now on; this one reads and writes the database meanwhile."""
 
     def __init__(self, judge: Judge, assignments: Sequence[Assignment], backend: Backend, *, corrected: bool) -> None:
-        self._heard = [_heard(judge, assignment, corrected=corrected).rows for assignment in assignments]
+        self._asked = [_to_score(judge, assignment, corrected=corrected) for assignment in assignments]
         self._fed = self._done = 0
         self._stopped = False
-        self._rows = [row for of_row in self._heard for row in of_row]
         # In this thread's context, whose language errors are told in.
-        self._future = _scorer(os.getpid()).submit(copy_context().run, backend.score, self._rows, self._told)
+        self._future = _scorer(os.getpid()).submit(copy_context().run, self._scored, backend)
 
-    def _told(self, fed: int, done: int) -> None:
-        if self._stopped:
-            raise CancelledError
-        self._fed, self._done = fed, done
+    def _scored(self, backend: Backend) -> tuple[_Scores, _Scores]:
+        """What the model says of all rows, and what it says in more digits of the cells that are then in doubt."""
+        asked = [of_row for of_row in self._asked if of_row is not None]
+        rows = [prompt for _row, prompt in asked]
+        scores = backend.score(rows, self._telling())
+        below = backend.rescue_below_nats
+        again = [
+            doubtful
+            for (row, prompt), of_row in zip(asked, scores, strict=True)
+            if below > 0
+            and not isinstance(of_row, PromptTooLong)
+            and (doubtful := by_cloze.rescued_of(row, prompt, of_row, below))
+        ]
+        rescued = backend.rescue(again, self._telling()) if again else []
+        return dict(zip(rows, scores, strict=True)), dict(zip(again, rescued, strict=True))
+
+    def _telling(self) -> OnProgress:
+        """What the next call is to tell; counts go on from those of the call before."""
+        before, done_before = self._fed, self._done
+
+        def told(fed: int, done: int) -> None:
+            if self._stopped:
+                raise CancelledError
+            self._fed, self._done = before + fed, done_before + done
+
+        return told
 
     def stop(self) -> None:
         """With the next forward; nobody waits for it."""
@@ -103,13 +128,12 @@ class Scoring:
             self.stop()
             raise
         try:
-            found = dict(zip(self._rows, self._future.result(), strict=True))
+            scores, rescued = self._future.result()
         except ValueError:  # the texts of one of them break the engine's rules: asked alone, it says so itself
-            return [None] * len(self._heard)
-        read = even_shares(self._fed, self._heard)
+            return [None] * len(self._asked)
+        read = even_shares(self._fed, self._asked)
         return [
-            Found({}, of, 0, {row: found[row] for row in of_row}) if of_row else None
-            for of_row, of in zip(self._heard, read, strict=True)
+            Found({}, of, 0, scores, rescued) if of_row else None for of_row, of in zip(self._asked, read, strict=True)
         ]
 
 
@@ -176,10 +200,8 @@ class _Hears:
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, Sampling]] = []
-        self.rows: list[RowPrompt] = []
 
     def score(self, rows: Sequence[RowPrompt], on_progress: OnProgress | None = None) -> NoReturn:
-        self.rows += rows
         raise _Enough
 
     @property
@@ -199,6 +221,14 @@ def _heard(judge: Judge, assignment: Assignment, *, corrected: bool) -> _Hears:
     with suppress(_Enough, RowFailed):
         labelling.label_row(judge, assignment, hears, None, corrected)
     return hears
+
+
+def _to_score(judge: Judge, assignment: Assignment, *, corrected: bool) -> tuple[AtRow, RowPrompt] | None:
+    """A row and what is asked of it; None where that cannot be asked."""
+    with suppress(RowFailed):
+        row = labelling.at_row(judge, assignment, None, corrected=corrected)
+        return row, by_cloze.prompt_of(row)
+    return None
 
 
 class _Answered:
@@ -224,7 +254,13 @@ class _Answered:
     def rescue(
         self, rows: Sequence[RowPrompt], on_progress: OnProgress | None = None
     ) -> list[RowScores | PromptTooLong]:
-        return self._backend.rescue(rows, on_progress)
+        known = self._found.rescued
+        # What it took was told with the scores.
+        return (
+            [known[row] for row in rows]
+            if all(row in known for row in rows)
+            else self._backend.rescue(rows, on_progress)
+        )
 
     def generate(
         self, prompts: Sequence[str], sampling: Sampling, on_progress: OnProgress | None = None

@@ -280,7 +280,7 @@ class TestScores:
         assert stopped.wait(30)
         assert isinstance(told[0], CancelledError)
 
-    def test_close_cells_are_rescued_row_by_row(
+    def test_close_cells_of_a_call_are_rescued_in_one(
         self, study: Study, tmp_path: Path, counted: list[int], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         for constant in ("RESCUE_BELOW_NATS", "LEAST_RESCUE_BELOW_NATS"):
@@ -294,7 +294,7 @@ class TestScores:
         monkeypatch.setattr(TransformersBackend, "rescue", counting)
         run = started(study, helpers.cloze_judge(helpers.save_tiny_model(tmp_path), dtype="rescued"))
         assert work(run) == 5
-        assert (counted, rescued) == ([5], [1] * 5)
+        assert (counted, rescued) == ([5], [5])
         labels = Label.objects.filter(assignment__rater=run.rater, scores__isnull=False)
         told = [scores["rescued"] for scores in labels.values_list("scores", flat=True)]
         assert len(told) >= 5
