@@ -36,8 +36,11 @@ _SINGLE = 2
 # A probability in float32 can be no smaller without being 0.
 _LEAST_PROBABILITY = 2.0**-149
 _MOST_LABELS = 128  # of one request to vLLM
-# Of llama.cpp: the most probable tokens are listed, and more of them where an option is not among these.
+# Of llama.cpp: so many of the most probable tokens are listed, and more of them where nothing else tells.
 _LISTED = (256, 8192, 1_000_000)
+# What is added to the logit of a token so that it is drawn, and how far it is ahead of the others where that counts.
+_BIAS, _AHEAD_NATS = 1000.0, 500.0
+_LEAST_FLOAT = -3.4028234663852886e38  # of float32; llama.cpp's logarithm of 0
 
 
 class Way(NamedTuple):
@@ -275,32 +278,67 @@ def _by_n_probs(session: Session, wanted: Mapping[Ids, Sequence[int]]) -> list[d
 
 
 def _listed(session: Session, prefix: Ids, labels: Sequence[int]) -> dict[int, float]:
+    """Labels that are not among the most probable tokens are drawn one by one, since the token that is drawn has its
+    number beside the list.
+
+    A token that begins a character is drawn in vain: the server says nothing of next tokens then. Such a label is
+    looked for in longer lists; so are all labels where a server counts the bias by which they are drawn.
+    """
+    known: dict[int, Any] = {}
+    for place, label in enumerate(labels):
+        if label not in known:
+            known |= _beside(session, prefix, drawn=label, n=2 if place else _LISTED[0])
     for n in _LISTED:
-        answer = session.ask(
-            "POST",
-            "/completion",
-            {
-                "prompt": list(prefix),
-                "n_predict": 1,
-                "n_probs": n,
-                "post_sampling_probs": False,
-                "temperature": 1,
-                "seed": 1,
-                "cache_prompt": True,
-            },
-            at_root=True,
-        )
-        if answer.get("truncated") or answer.get("tokens_evaluated", len(prefix)) != len(prefix):
-            raise cut_short()
-        session.count(answer, read=len(prefix))
-        first = part(answer, "completion_probabilities", list)[:1]
-        if not first or not isinstance(first[0], dict):
-            raise malformed("completion_probabilities")
-        listed = part(first[0], "top_logprobs", list)
-        known = {str(each["id"]): each.get("logprob") for each in listed if isinstance(each, dict) and "id" in each}
-        if all(str(label) in known for label in labels) or len(listed) < n:
+        if all(label in known for label in labels):
             break
-    return _of_labels(known, labels)
+        whole = tokens_of(session, PROBE)[-1]
+        listed = _beside(session, prefix, drawn=whole, n=n) or _beside(session, prefix, drawn=None, n=n)
+        if not listed:
+            raise malformed("completion_probabilities")
+        known |= listed
+    least = math.log(_LEAST_PROBABILITY)
+    return _of_labels({str(token): least if of == _LEAST_FLOAT else of for token, of in known.items()}, labels)
+
+
+def _beside(session: Session, prefix: Ids, *, drawn: int | None, n: int) -> dict[int, Any]:
+    """What the server says of the `n` most probable tokens and of the one that it draws, which is `drawn` unless that
+    is None; {} where it says nothing, or counts the bias."""
+    answer = session.ask(
+        "POST",
+        "/completion",
+        {
+            "prompt": list(prefix),
+            "n_predict": 1,
+            "n_probs": n,
+            "post_sampling_probs": False,
+            "temperature": 1,
+            "seed": 1,
+            "cache_prompt": True,
+            **({} if drawn is None else {"logit_bias": [[drawn, _BIAS]]}),
+        },
+        at_root=True,
+    )
+    # A prompt that just fits is “truncated”, too.
+    read = answer.get("tokens_evaluated")
+    if answer.get("truncated") if read is None else read != len(prefix):
+        raise cut_short()
+    session.count(answer, read=len(prefix))
+    if "completion_probabilities" not in answer:
+        return {}
+    first = part(answer, "completion_probabilities", list)[:1]
+    if not first or not isinstance(first[0], dict):
+        raise malformed("completion_probabilities")
+    of = {
+        each["id"]: each.get("logprob")
+        for each in (first[0], *part(first[0], "top_logprobs", list))
+        if isinstance(each, dict) and type(each.get("id")) is int
+    }
+    return {} if drawn in of and _is_ahead(of[drawn], [of[token] for token in of if token != drawn]) else of
+
+
+def _is_ahead(mine: Any, others: Sequence[Any]) -> bool:
+    numbers = [other for other in others if isinstance(other, int | float)]
+    return isinstance(mine, int | float) and bool(numbers) and mine > max(numbers) + _AHEAD_NATS
 
 
 def _all(wanted: Mapping[Ids, Sequence[int]]) -> list[int]:

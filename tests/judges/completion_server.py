@@ -11,6 +11,7 @@ import argparse
 import hashlib
 import json
 import os
+import re
 import sys
 import threading
 import time
@@ -25,6 +26,9 @@ import transformers
 from llguidance.gbnf_to_lark import gbnf_to_lark
 
 from tests.llm import tiny
+
+LEAST_FLOAT = -3.4028234663852886e38
+LEAST_LOGPROB = -103.3  # in nats, of a probability in float32
 
 
 @dataclass
@@ -45,6 +49,8 @@ class Behaviour:
     tempered: float = 1.0  # what the log-probabilities of next tokens are multiplied with
     key: str = ""  # what it wants to be shown
     too_long: str = "vllm"  # in whose words it refuses a long prompt: vllm, llama.cpp, words; or silent: it cuts it
+    shared_context: bool = False  # it fails all that it is asked at the same time, as too long together
+    listing: str = "vllm"  # in whose words it lists its models: vllm, llama.cpp
     lose: int = 0  # log-probabilities that it drops; below 0 those that it makes up
     lose_in: str = ""  # of prompts with this text alone
     lose_times: int | None = None  # of so many answers alone
@@ -56,6 +62,8 @@ class Behaviour:
     counts: dict[str, Any] = field(default_factory=dict)  # of tokens, in place of the true ones
     apart: float = 0.0  # each prompt's log-probabilities are that much lower than the last one's, as with a stale cache
     repeats_key: bool = False  # it sends back the key that it was shown, wherever a server says something
+    biased: bool = False  # a bias counts in what a server with "n_probs" says of next tokens
+    draws: str = ""  # the token that a server with "n_probs" writes, unless a bias of the request is greater
     binds: list[str] = field(default_factory=list)  # fields of a grammar that it obeys; the others it does not know
     pictures: str = "refused"  # what it does with them: refused, read, or dropped
     strict: bool = False  # it refuses fields that it does not know
@@ -83,6 +91,7 @@ def tiny_models() -> dict[str, Served]:
         "words": Served(tiny.model("llama"), tiny.tokenizer(merges=((" ", "Y"), (" ", "N")))),
         # The colon of "Answer:", the join's space and an option's F become one token.
         "merging": Served(tiny.model("llama"), tiny.tokenizer(merges=((":", " "), (": ", "F")))),
+        "bytes": Served(tiny.model("llama"), tiny.tokenizer(in_bytes="é")),
     }
 
 
@@ -109,6 +118,7 @@ class Server(ThreadingHTTPServer):
         self.poured = 0  # parts of answers that were poured out
         self.completed = 0
         self.computing = threading.Lock()
+        self.answering: set[int] = set()  # the requests under way
 
     def handle_error(self, *_: Any) -> None:
         if not isinstance(sys.exception(), ConnectionError):  # who asked has gone
@@ -126,8 +136,9 @@ class Handler(BaseHTTPRequestHandler):
         if self.path == "/seen":
             self.reply(200, {"seen": self.server.seen, "poured": self.server.poured})
         elif self.path == "/v1/models":
+            of_llama_cpp = self.server.behaviour.listing == "llama.cpp"
             cards = [
-                {"id": name, "root": f"weights/{name}", "max_model_len": served.context}
+                {"id": name, **(of_gguf(served) if of_llama_cpp else of_weights(name, served))}
                 for name, served in self.server.models.items()
             ]
             self.guarded({}, lambda: {"object": "list", "data": cards})
@@ -179,9 +190,27 @@ class Handler(BaseHTTPRequestHandler):
             shown = self.headers.get("Authorization", "")
             if behaviour.key and shown != f"Bearer {behaviour.key}":
                 raise Refusal(401, {"error": {"message": f"Incorrect API key provided: {shown}."}})
-            self.reply(200, self.with_key(answer()))
+            self.reply(200, self.with_key(self.apart_from_others(answer)))
         except Refusal as refusal:
             self.reply(refusal.status, self.with_key(refusal.body), **refusal.headers)
+
+    def apart_from_others(self, answer: Callable[[], Any]) -> Any:
+        if not self.server.behaviour.shared_context:
+            return answer()
+        me, under_way = threading.get_ident(), self.server.answering
+        under_way.add(me)
+        try:
+            time.sleep(0.05)
+            alone = under_way == {me}
+            answered = answer()
+            alone &= under_way == {me}
+            time.sleep(0.05)
+        finally:
+            under_way.discard(me)
+        if not alone:
+            error = {"code": 500, "message": "Context size has been exceeded.", "type": "server_error"}
+            raise Refusal(500, {"error": error})
+        return answered
 
     def with_key(self, said: Any) -> Any:
         """Texts that a server makes up or keeps, with the key in them; also across where a reader may cut them."""
@@ -227,6 +256,15 @@ class Handler(BaseHTTPRequestHandler):
             self.close_connection = True  # who asked has gone
 
 
+def of_weights(name: str, served: Served) -> dict[str, Any]:
+    return {"root": f"weights/{name}", "max_model_len": served.context}
+
+
+def of_gguf(served: Served) -> dict[str, Any]:
+    meta = {"n_vocab": 128, "n_ctx": served.context, "n_ctx_train": 8192, "n_params": 134515008, "size": 96576768}
+    return {"object": "model", "owned_by": "llamacpp", "meta": {**meta, "ftype": "Q4_1"}}
+
+
 def served(server: Server, body: dict[str, Any]) -> Served:
     if body["model"] not in server.models:
         raise Refusal(404, {"object": "error", "message": f"The model `{body['model']}` does not exist.", "code": 404})
@@ -241,9 +279,9 @@ def fitting(server: Server, it: Served, ids: list[int], more: int) -> list[int]:
     if style == "silent":
         return ids[len(ids) + more - it.context :]
     if style == "llama.cpp":
-        message = "the request exceeds the available context size, try increasing it"
-        error = {"message": message, "type": "exceed_context_size_error", "n_prompt_tokens": len(ids)}
-        raise Refusal(400, {"error": {**error, "n_ctx": it.context}})
+        message = f"request ({len(ids)} tokens) exceeds the available context size ({it.context} tokens)"
+        error = {"code": 400, "message": f"{message}, try increasing it", "type": "exceed_context_size_error"}
+        raise Refusal(400, {"error": {**error, "n_prompt_tokens": len(ids), "n_ctx": it.context}})
     if style == "words":
         raise Refusal(400, {"error": {"message": "The prompt is too long."}})
     raise Refusal(
@@ -310,23 +348,58 @@ def score(server: Server, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def listed(server: Server, body: dict[str, Any]) -> dict[str, Any]:
-    """As llama.cpp: the most probable tokens, as many as were asked for."""
-    it, asked = only_model(server), body["prompt"]
+    """As llama.cpp: the most probable tokens, as many as were asked for, and the one that was drawn. Nothing of them
+    where that one is the beginning of a character."""
+    it, asked, behaviour = only_model(server), body["prompt"], server.behaviour
     ids, values = next_logprobs(server, it, asked)
     best = sorted(range(len(values)), key=values.__getitem__, reverse=True)[: body["n_probs"]]
-    told = replaced(server.behaviour, it.tokenizer.decode(asked), [values[token] for token in best])
-    top = [
-        {"id": token, "token": it.tokenizer.decode([token]), "bytes": [], "logprob": value}
-        for token, value in zip(best, told, strict=True)
+    biased = torch.tensor(values)
+    for token, bias in body.get("logit_bias", ()):
+        biased[token] += bias
+    if behaviour.biased:
+        values = biased.log_softmax(-1).tolist()
+        best = sorted(range(len(values)), key=values.__getitem__, reverse=True)[: body["n_probs"]]
+    if behaviour.draws:
+        biased[it.tokenizer.convert_tokens_to_ids(behaviour.draws)] += 100
+    torch.manual_seed(body["seed"])
+    drawn = int(biased.softmax(-1).multinomial(1))
+    told = replaced(behaviour, it.tokenizer.decode(asked), [values[token] for token in (drawn, *best)])
+    first, *top = [
+        {"id": token, "token": text.decode(errors="replace"), "bytes": list(text), "logprob": value}
+        for token, value in zip((drawn, *best), map(in_float32, told), strict=True)
+        for text in [bytes_of(it, token)]
     ]
-    lost = losing(server.behaviour, it.tokenizer.decode(asked), len(ids))
-    return {
-        "content": top[0]["token"],
-        "tokens_evaluated": len(ids) - lost,
+    lost = losing(behaviour, it.tokenizer.decode(asked), len(ids))
+    answered = {
+        "content": first["token"],
         "tokens_predicted": 1,
-        "truncated": len(ids) < len(asked),
-        "completion_probabilities": [{**top[0], "top_logprobs": top}],
+        "tokens_evaluated": len(ids) - lost,
+        # Also where its own token is the last that fits.
+        "truncated": len(ids) < len(asked) or len(ids) + 1 >= it.context,
     }
+    if is_begun(bytes_of(it, drawn)):
+        return answered
+    return answered | {"completion_probabilities": [{**first, "top_logprobs": top}]}
+
+
+def bytes_of(it: Served, token: int) -> bytes:
+    piece: str = it.tokenizer.convert_ids_to_tokens(token) or ""
+    byte = re.fullmatch("<0x(..)>", piece)
+    return bytes.fromhex(byte[1]) if byte else piece.encode()
+
+
+def is_begun(text: bytes) -> bool:
+    """Whether its last character lacks bytes."""
+    try:
+        text.decode()
+    except UnicodeDecodeError as error:
+        return "end of data" in error.reason
+    return False
+
+
+def in_float32(logprob: Any) -> Any:
+    """What the logarithm of a probability in float32 is written as: the least number where that is 0."""
+    return LEAST_FLOAT if isinstance(logprob, float) and logprob < LEAST_LOGPROB else logprob
 
 
 def losing(behaviour: Behaviour, prompt: str, n_tokens: int) -> int:

@@ -95,8 +95,9 @@ def by_the_engine(model: str, rows: list[RowPrompt]) -> list[RowScores | PromptT
         "llama": tiny.tokenizer(),
         "qwen2": tiny.tokenizer(bos=False),
         "merging": tiny.tokenizer(merges=((":", " "), (": ", "F"))),
+        "bytes": tiny.tokenizer(in_bytes="é"),
     }
-    family = "llama" if model == "merging" else model
+    family = "llama" if model in ("merging", "bytes") else model
     return ClozeScorer(tiny.model(family), tokenizers[model], token_budget=200).score(rows)
 
 

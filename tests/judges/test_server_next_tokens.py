@@ -109,11 +109,41 @@ def test_numbers_that_are_not_the_prompts_own_are_not_used(server: Running) -> N
     assert "single_token_options" not in backend.identity()
 
 
-def test_an_option_that_is_not_listed_is_asked_for_again(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(openai_next, "_LISTED", (1, 3, 1_000_000))
-    server.tell(forms=[], next_tokens=["n_probs"], only="words")
-    assert_same(server.backend("words").score(SINGLE), engine(SINGLE))
-    assert {seen["body"].get("n_probs") for seen in server.seen()} >= {1, 3, 1_000_000}
+@pytest.mark.parametrize("biased", [False, True])
+def test_an_option_that_is_not_listed_is_asked_for_by_itself(
+    server: Running, monkeypatch: pytest.MonkeyPatch, biased: bool
+) -> None:
+    """As the token that is drawn, whose number comes with it; in the longest of lists, a vocabulary of megabytes, only
+    where a server counts what draws it."""
+    monkeypatch.setattr(openai_next, "_LISTED", (2, 3, 1_000_000))
+    server.tell(forms=[], next_tokens=["n_probs"], only="llama", biased=biased)
+    assert_same(server.backend("llama").score(ROWS), by_the_engine("llama", ROWS))
+    assert max(seen["body"].get("n_probs", 0) for seen in server.seen()) == (1_000_000 if biased else 2)
+
+
+def test_the_first_byte_of_a_character_has_a_number(server: Running) -> None:
+    """llama.cpp says nothing of next tokens where the one that it draws is no whole character."""
+    rows = [RowPrompt("Pur\u00e9e\n", (CellPrompt("Item: flour\nAnswer:", ("\u00e9", "Yes", "N\u00e9"), "Answer:"),))]
+    server.tell(forms=[], next_tokens=["n_probs"], only="bytes", draws="<0xC3>")
+    assert_same(server.backend("bytes").score(rows), by_the_engine("bytes", rows))
+
+
+def test_a_probability_that_is_0_in_float32_is_the_least_of_them(server: Running) -> None:
+    server.tell(forms=[], next_tokens=["n_probs"], only="words", tempered=40.0)
+    (scores, _) = fitting(server.backend("words").score(SINGLE))
+    assert min(score.logprob for cell in scores for score in cell) <= -103
+    assert all(score.logprob > -300 for cell in scores for score in cell)
+
+
+def test_a_prompt_that_just_fits_is_read_whole(server: Running) -> None:
+    """llama.cpp says of it, too, that it was truncated: nothing more could be written behind it."""
+    cell = CellPrompt("Item: flour\nAnswer:", ("Y", "N"), unconditional="Answer:")
+    longest = 512 - len(cell.text) - 4  # the BOS, a line end, an option's token, and room for one that is written
+    rows = [RowPrompt("x" * n + "\n", (cell,)) for n in (longest - 1, longest, longest + 1)]
+    server.tell(forms=[], next_tokens=["n_probs"], only="words", too_long="llama.cpp")
+    *whole, over = server.backend("words").score(rows)
+    assert_same(whole, engine(rows[:2]))
+    assert isinstance(over, PromptTooLong)
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -61,11 +61,16 @@ def model(family: str, **changes: Any) -> Any:
     return models.from_config(getattr(transformers, name)(**{**settings, **changes}), dtype=torch.float32).eval()
 
 
-def tokenizer(*, merges: tuple[tuple[str, str], ...] = (), bos: bool = True, chat: bool = False) -> Any:
-    """One token a character, but for these merges; and no pre-tokeniser, so that they cross spaces."""
+def tokenizer(
+    *, merges: tuple[tuple[str, str], ...] = (), bos: bool = True, chat: bool = False, in_bytes: str = ""
+) -> Any:
+    """One token a character, but for these merges; and no pre-tokeniser, so that they cross spaces. The characters of
+    `in_bytes` are a token a byte."""
     pieces = [*SPECIAL, *sorted(set(string.printable) - set("\r\x0b\x0c")), *("".join(merge) for merge in merges)]
-    core = Tokenizer(models.BPE(vocab={piece: index for index, piece in enumerate(pieces)}, merges=list(merges)))
-    core.decoder = decoders.Fuse()
+    pieces += [f"<0x{byte:02X}>" for byte in sorted(set(in_bytes.encode()))]
+    vocabulary = {piece: index for index, piece in enumerate(pieces)}
+    core = Tokenizer(models.BPE(vocab=vocabulary, merges=list(merges), byte_fallback=bool(in_bytes)))
+    core.decoder = decoders.Sequence([decoders.ByteFallback(), decoders.Fuse()])
     if bos:
         core.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 0)])
     fast: Any = PreTrainedTokenizerFast
