@@ -26,7 +26,7 @@ from base.sentences import gettext_noop
 from llm import chat_tokens
 from llm.backends import openai_binding, openai_chat, openai_next
 from llm.backends.base import Backend, BackendError, Chat, Installation, Needs, Place, Use
-from llm.backends.openai_answers import NoPromptLogprobs, OfOneAnswer, PromptTokens, name_told
+from llm.backends.openai_answers import NoPromptLogprobs, OfOneAnswer, PromptTokens, loaded
 from llm.backends.openai_http import PromptLogprobs, Refused, Server, Session
 from llm.engine.prompt import (
     CellPrompt,
@@ -211,9 +211,7 @@ class OpenAIBackend(Server, Backend):
             "backend": "openai",
             "server": self.base_url,
             "model": self.model,
-            # What the server says that it loaded; it gives no digest of the weights.
-            "served_model": name_told(card.get("root")),
-            "context": name_told(card.get("max_model_len")),
+            **loaded(card),  # it gives no digest of the weights
             **asked,
             "httpx": importlib.metadata.version("httpx"),
         }

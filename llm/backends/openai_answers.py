@@ -269,6 +269,18 @@ def said(response: Reply, secret: Secret) -> tuple[str, dict[str, Any]]:
     return line[:_LONGEST_SENTENCE] or storable(secret.out_of(response.reason)), details
 
 
+def loaded(card: dict[str, Any]) -> dict[str, str]:
+    """What a server says that it loaded, from its list of models: vLLM where from and for which context; llama.cpp how
+    it was quantised, how large it is, and the context of a slot."""
+    about = card.get("meta")
+    meta = about if isinstance(about, dict) else {}
+    size = ", ".join(f"{name} {meta[name]}" for name in ("ftype", "n_params", "size") if meta.get(name))
+    return {
+        "served_model": name_told(card.get("root") or size),
+        "context": name_told(card.get("max_model_len") or meta.get("n_ctx")),
+    }
+
+
 def name_told(told: Any) -> str:
     """What a server calls something, as a record has it: a text of no more than 300 letters, "" for nothing."""
     return storable(str(told or "")[:_LONGEST_NAME])
@@ -305,9 +317,15 @@ _LIMIT = re.compile(
 _LENGTHS = re.compile(r"(\d+) (?:in the (?:messages|prompt)|input tokens)|\(length (\d+)\)|(\d+) tokens", re.IGNORECASE)
 
 
+def is_crowded(said: str) -> bool:
+    """Whether a server says that all it was asked at the same time is too long together: llama.cpp, whose slots share
+    one context unless told otherwise. It fails all of them then."""
+    return "context size has been exceeded" in said.lower()
+
+
 def read_too_long(said: str, details: dict[str, Any]) -> PromptTooLong | None:
     """A refusal for the prompt's length, in numbers where the server gives any: vLLM, llama.cpp and OpenAI do."""
-    if not _TOO_LONG.search(f"{said} {details.get('code')} {details.get('type')}"):
+    if is_crowded(said) or not _TOO_LONG.search(f"{said} {details.get('code')} {details.get('type')}"):
         return None
     limit = _LIMIT.search(said)
     context = details.get("n_ctx")

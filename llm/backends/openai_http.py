@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Literal, TypeVar
@@ -27,6 +28,7 @@ from llm.backends.openai_answers import (
     OfOneAnswer,
     PromptTokens,
     cut_short,
+    is_crowded,
     letters_asked,
     read_echo,
     read_prompt_logprobs,
@@ -354,7 +356,8 @@ class Session:
                 self._wait(self._back_off_s(attempt))
             self._wait(self._pace.delay_s())
             try:
-                response = self._exchange(method, url, body)
+                with self.memory.turn if self.memory.is_crowded else nullcontext():
+                    response = self._exchange(method, url, body)
             except Overdue:
                 # Not asked again here: it would hold the row for as long once more.
                 raise BackendError(
@@ -412,6 +415,7 @@ class Session:
             if response.status not in _TRIED_AGAIN or "insufficient_quota" in response.text:
                 raise refusal
             failure = f"{response.status}, “{refusal.said}”"
+            self.memory.is_crowded |= is_crowded(refusal.said)
             self._pace.hold(self._asked_to_wait_s(response))
         message = _(
             "%(url)s did not answer in %(n)s attempts; the last one: %(failure)s. See whether the server runs, and try "
@@ -504,6 +508,8 @@ class _Memory:
     # Tokens of options, by the word before them and their texts.
     endings: dict[tuple[str, tuple[str, ...]], tuple[tuple[int, ...], ...]] = field(default_factory=dict)
     whole_up_to: int = 0  # tokens of the longest prompt that it is known to read whole
+    is_crowded: bool = False  # what it was asked at the same time was too long together: it is asked in turn
+    turn: threading.Lock = field(default_factory=threading.Lock)
 
 
 class _Pace:

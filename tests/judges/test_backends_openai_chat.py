@@ -124,6 +124,17 @@ def test_a_prompt_that_is_cut_by_one_token_is_noticed(server: Running) -> None:
     assert isinstance(too_long, PromptTooLong)
 
 
+def test_prompts_that_are_too_long_together_are_asked_in_turn(server: Running) -> None:
+    """llama.cpp's slots share its context, and it fails whatever is in them when that is full."""
+    backend = server.backend("chat", max_retries=8)
+    expected = by_the_engine(PROMPTS)
+    server.tell(shared_context=True)
+    assert backend.generate(PROMPTS, GREEDY) == expected
+    n = len(asked(server))
+    assert backend.generate(PROMPTS, GREEDY) == expected
+    assert len(asked(server)) == n + len(PROMPTS)  # what is known of the server is heeded from the first
+
+
 @pytest.mark.parametrize("failure", ["429", "500", "garbage", "hang up"])
 def test_a_passing_failure_is_tried_again(server: Running, failure: str) -> None:
     server.tell(failures=[failure])
@@ -173,3 +184,11 @@ def test_a_judge_that_rates_asks_for_no_log_probabilities(server: Running) -> No
     assert (identity["model"], identity["served_model"]) == ("chat", "weights/chat")
     assert "prompt_logprobs" not in identity
     assert [seen["path"] for seen in server.seen()] == ["/v1/models"]
+
+
+def test_the_record_says_what_llama_cpp_loaded(server: Running) -> None:
+    """It has neither `root` nor `max_model_len` in its list."""
+    server.tell(listing="llama.cpp")
+    identity = server.backend("chat", scores=False).identity()
+    assert identity["served_model"] == "ftype Q4_1, n_params 134515008, size 96576768"
+    assert identity["context"] == "512"
