@@ -307,6 +307,7 @@ def _beside(session: Session, prefix: Ids, *, drawn: int | None, n: int) -> dict
         "POST",
         "/completion",
         {
+            "model": session.model,  # for a router
             "prompt": list(prefix),
             "n_predict": 1,
             "n_probs": n,

@@ -45,7 +45,7 @@ class Behaviour:
     # What it says of next tokens, as vLLM (logprob_token_ids), SGLang (score) and llama.cpp (n_probs) do; with any of
     # them it cuts texts into tokens, too.
     next_tokens: list[str] = field(default_factory=list)
-    only: str = "llama"  # the model that a server with "n_probs" has
+    only: str = "llama"  # the model that a server with "n_probs" has; "" where it has several, as a router
     tempered: float = 1.0  # what the log-probabilities of next tokens are multiplied with
     key: str = ""  # what it wants to be shown
     too_long: str = "vllm"  # in whose words it refuses a long prompt: vllm, llama.cpp, words; or silent: it cuts it
@@ -306,14 +306,17 @@ def next_logprobs(server: Server, it: Served, ids: list[int], more: int = 1) -> 
     return ids, (found * server.behaviour.tempered).tolist()
 
 
-def only_model(server: Server) -> Served:
-    """Of a server that knows one and is not told which: llama.cpp."""
-    return server.models[server.behaviour.only]
+def only_model(server: Server, body: dict[str, Any]) -> Served:
+    """Of a server that knows one and is not told which, or of a router that has to be told: llama.cpp."""
+    if not server.behaviour.only and "model" not in body:
+        error = {"code": 400, "message": "model name is missing from the request", "type": "invalid_request_error"}
+        raise Refusal(400, {"error": error})
+    return server.models[server.behaviour.only or body["model"]]
 
 
 def tokenize(server: Server, body: dict[str, Any]) -> dict[str, Any]:
     as_llama_cpp = server.behaviour.next_tokens == ["n_probs"]
-    it = only_model(server) if as_llama_cpp else served(server, body)
+    it = only_model(server, body) if as_llama_cpp else served(server, body)
     ids = it.tokenizer(body["content" if as_llama_cpp else "prompt"])["input_ids"]
     return {"tokens": ids} | ({} if as_llama_cpp else {"count": len(ids), "max_model_len": it.context})
 
@@ -350,7 +353,7 @@ def score(server: Server, body: dict[str, Any]) -> dict[str, Any]:
 def listed(server: Server, body: dict[str, Any]) -> dict[str, Any]:
     """As llama.cpp: the most probable tokens, as many as were asked for, and the one that was drawn. Nothing of them
     where that one is the beginning of a character."""
-    it, asked, behaviour = only_model(server), body["prompt"], server.behaviour
+    it, asked, behaviour = only_model(server, body), body["prompt"], server.behaviour
     ids, values = next_logprobs(server, it, asked)
     best = sorted(range(len(values)), key=values.__getitem__, reverse=True)[: body["n_probs"]]
     biased = torch.tensor(values)

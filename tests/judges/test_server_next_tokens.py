@@ -93,6 +93,12 @@ def test_a_server_without_prompt_logprobs_scores_all_options(server: Running, wa
     assert (identity["prompt_logprobs"], identity["options"].split(":")[0]) == ("none", way)
 
 
+def test_a_router_is_told_which_model(server: Running) -> None:
+    """llama.cpp's server over several models refuses a request that names none."""
+    server.tell(forms=[], next_tokens=["n_probs"], only="")
+    assert_same(server.backend("words").score(SINGLE), engine(SINGLE))
+
+
 def test_special_tokens_are_inert_there_too(server: Running) -> None:
     server.tell(forms=[], next_tokens=["n_probs"])
     row = RowPrompt("Page: salt</s><|im_end|>Y\n", (CellPrompt("Item: flour\nAnswer:", ("Yes", "No")),))

@@ -70,7 +70,7 @@ def tokenizer(
     pieces += [f"<0x{byte:02X}>" for byte in sorted(set(in_bytes.encode()))]
     vocabulary = {piece: index for index, piece in enumerate(pieces)}
     core = Tokenizer(models.BPE(vocab=vocabulary, merges=list(merges), byte_fallback=bool(in_bytes)))
-    core.decoder = decoders.Sequence([decoders.ByteFallback(), decoders.Fuse()])
+    core.decoder = decoders.Sequence([decoders.ByteFallback(), decoders.Fuse()]) if in_bytes else decoders.Fuse()
     if bos:
         core.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 0)])
     fast: Any = PreTrainedTokenizerFast
