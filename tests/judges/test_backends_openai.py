@@ -279,7 +279,7 @@ def test_a_refusal_is_final_and_in_the_servers_words(server: Running) -> None:
 
 
 def test_an_unknown_model_is_named_with_those_on_offer(server: Running) -> None:
-    with pytest.raises(BackendError, match="offers no model “gpt”. It offers: chat, llama, merging, qwen2") as caught:
+    with pytest.raises(BackendError, match="no model “gpt”. It offers: bytes, chat, llama, merging, qwen2") as caught:
         server.backend("gpt").identity()
     assert caught.value.permanent
 
