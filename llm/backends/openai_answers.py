@@ -315,6 +315,8 @@ _LIMIT = re.compile(
     r"(?:maximum (?:context|model|prompt) length (?:is|of)|context (?:window|size)(?: of| is)?) \(?(\d+)", re.IGNORECASE
 )
 _LENGTHS = re.compile(r"(\d+) (?:in the (?:messages|prompt)|input tokens)|\(length (\d+)\)|(\d+) tokens", re.IGNORECASE)
+# vLLM cuts no text into more tokens than one over its context.
+_NOT_COUNTED = re.compile(r"at least \d+ input tokens", re.IGNORECASE)
 
 
 def is_crowded(said: str) -> bool:
@@ -332,7 +334,8 @@ def read_too_long(said: str, details: dict[str, Any]) -> PromptTooLong | None:
     if not _may_be_length(context):
         context = int(limit[1]) if limit else 0
     named = [int(number) for groups in _LENGTHS.findall(said) for number in groups if number]
-    over = [n for n in (details.get("n_prompt_tokens"), *named) if _may_be_length(n) and n > context]
+    counted = () if _NOT_COUNTED.search(said) else (details.get("n_prompt_tokens"), *named)
+    over = [n for n in counted if _may_be_length(n) and n > context]
     # The whole request's length is named besides the prompt's; the prompt's is the smaller one.
     return (
         PromptTooLong(tokens=min(over), context=context)

@@ -29,6 +29,10 @@ def write(session: Session, prompt: str, sampling: Sampling) -> Generated | Prom
     generated = read_chat(answer, room=sampling.max_new_tokens)
     session.count_written(answer, generated.text, room=sampling.max_new_tokens)
     n_tokens = _counted_in(session, answer)
+    context = session.memory.context
+    if context is not None and n_tokens + sampling.max_new_tokens > context:
+        # Some servers refuse this, others write into what room is left.
+        return PromptTooLong(tokens=n_tokens, context=context, answer=sampling.max_new_tokens)
     if n_tokens > session.memory.whole_up_to:
         if not _is_whole(session, prompt, sampling, n_tokens):
             return cut_silently()

@@ -246,6 +246,8 @@ class Session:
                 },
                 permanent=True,
             )
+        context = offered[model].get("max_model_len")
+        self.memory.context = context if type(context) is int and context > 0 else None
         return offered[model]
 
     def prompt_logprobs(self) -> PromptLogprobs:
@@ -508,6 +510,7 @@ class _Memory:
     # Tokens of options, by the word before them and their texts.
     endings: dict[tuple[str, tuple[str, ...]], tuple[tuple[int, ...], ...]] = field(default_factory=dict)
     whole_up_to: int = 0  # tokens of the longest prompt that it is known to read whole
+    context: int | None = None  # tokens of a prompt and its answer, where its list of models says so
     is_crowded: bool = False  # what it was asked at the same time was too long together: it is asked in turn
     turn: threading.Lock = field(default_factory=threading.Lock)
 

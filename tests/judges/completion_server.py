@@ -48,7 +48,9 @@ class Behaviour:
     only: str = "llama"  # the model that a server with "n_probs" has; "" where it has several, as a router
     tempered: float = 1.0  # what the log-probabilities of next tokens are multiplied with
     key: str = ""  # what it wants to be shown
-    too_long: str = "vllm"  # in whose words it refuses a long prompt: vllm, llama.cpp, words; or silent: it cuts it
+    # In whose words it refuses a long prompt: vllm, llama.cpp, words; or silent: it cuts it. "vllm 0.32" counts no more
+    # tokens of a prompt than one over its context, and writes into what room a prompt leaves.
+    too_long: str = "vllm"
     shared_context: bool = False  # it fails all that it is asked at the same time, as too long together
     listing: str = "vllm"  # in whose words it lists its models: vllm, llama.cpp
     lose: int = 0  # log-probabilities that it drops; below 0 those that it makes up
@@ -273,9 +275,17 @@ def served(server: Server, body: dict[str, Any]) -> Served:
 
 def fitting(server: Server, it: Served, ids: list[int], more: int) -> list[int]:
     """The ids, or, as the server behaves, a refusal or the end of them."""
-    if len(ids) + more <= it.context:
-        return ids
     style = server.behaviour.too_long
+    if len(ids) + more <= it.context or (style == "vllm 0.32" and len(ids) < it.context):
+        return ids
+    if style == "vllm 0.32":
+        message = (
+            f"This model's maximum context length is {it.context} tokens. However, your prompt contains at least "
+            f"{it.context + 1} input tokens, which exceeds this limit even without any output tokens. Please reduce "
+            f"the length of the input prompt. (parameter=input_tokens, value={it.context + 1})"
+        )
+        details = {"message": message, "type": "BadRequestError", "param": "input_tokens", "code": 400}
+        raise Refusal(400, {"error": details})
     if style == "silent":
         return ids[len(ids) + more - it.context :]
     if style == "llama.cpp":
@@ -476,6 +486,7 @@ def chat(server: Server, body: dict[str, Any]) -> dict[str, Any]:
         raise Refusal(400, {"error": {"message": "Unsupported value: temperature"}})
     limit = body["max_tokens"]
     ids = fitting(server, it, it.tokenizer(text, add_special_tokens=False)["input_ids"], limit)
+    limit = min(limit, it.context - len(ids))
     drawn = {"do_sample": True, "temperature": body["temperature"], "top_k": 0}
     greedy = {"do_sample": False, "temperature": None, "top_p": None, "top_k": None}
     unknown = [name for name in GRAMMARS if name in body and name not in behaviour.binds]

@@ -97,7 +97,7 @@ def test_an_answer_without_content_is_empty(server: Running) -> None:
     assert answer.text == ""
 
 
-@pytest.mark.parametrize("style", ["vllm", "llama.cpp", "words", "silent"])
+@pytest.mark.parametrize("style", ["vllm", "vllm 0.32", "llama.cpp", "words", "silent"])
 def test_a_prompt_that_does_not_fit_is_told_so_and_the_others_are_answered(server: Running, style: str) -> None:
     """Also by a server that cuts it without a word."""
     server.tell(too_long=style)
@@ -105,6 +105,28 @@ def test_a_prompt_that_does_not_fit_is_told_so_and_the_others_are_answered(serve
     assert isinstance(second, PromptTooLong)
     assert "over the model's context" in str(second)
     assert [first, third] == by_the_engine(PROMPTS[:2])
+
+
+def test_a_count_that_is_the_least_is_no_count(server: Running) -> None:
+    """vLLM counts a prompt's tokens up to the first that is over its context."""
+    server.tell(too_long="vllm 0.32")
+    (told,) = server.backend("chat").generate(["salt " * 200], GREEDY)
+    assert isinstance(told, PromptTooLong)
+    assert f"at least {CONTEXT + 1} input tokens" in str(told)
+    assert "is 1 tokens over" not in str(told)
+
+
+def test_an_answer_that_got_less_room_than_was_asked_for_is_none(server: Running) -> None:
+    """vLLM writes into what a prompt leaves of its context, however much is asked for."""
+    server.tell(too_long="vllm 0.32")
+    backend = server.backend("chat", scores=False)
+    backend.identity()
+    room = CONTEXT - GREEDY.max_new_tokens - 4  # the chat form's four special tokens
+    fits, cut = backend.generate(["x" * room, "x" * (room + 1)], GREEDY)
+    assert isinstance(fits, Generated)
+    assert isinstance(cut, PromptTooLong)
+    assert f"is 1 tokens over the model's context: the longest prompt of this row has {room + 5} tokens" in str(cut)
+    assert f"{GREEDY.max_new_tokens} more are kept free for the answer" in str(cut)
 
 
 def test_whether_a_server_cuts_is_asked_of_ever_longer_prompts_only(server: Running) -> None:
