@@ -6,7 +6,9 @@ matrix product that the floor is made of, as torch does them by itself.
     python -m benchmarks.judge_throughput [--threads N] [--json FILE]
 
 The reference work is 6 documents of about 400 tokens of evidence x 12 ingredients x 3 options, the same texts for all.
-lm-evaluation-harness takes part where it is installed (`pip install lm_eval`, best in an environment of its own).
+lm-evaluation-harness takes part where it is installed (`pip install lm_eval`, best in an environment of its own), and a
+server with the same weights where it is named: `--server http://127.0.0.1:8000/v1 --served-name smollm2`. The CPU
+seconds beside it are those of asking.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 import torch
 import transformers
 
+from llm.backends.openai import OpenAIBackend
 from llm.backends.transformers import TransformersBackend, forward_tokens
 from llm.engine.cloze import ClozeScorer
 from llm.engine.onednn import product, use_onednn
@@ -74,7 +77,9 @@ class Measurement:
     logprobs: list[float]
 
 
-def reference_work(tokenizer: Any, *, documents: int, cells: int, evidence_tokens: int) -> list[RowPrompt]:
+def reference_work(
+    tokenizer: Any, *, documents: int, cells: int, evidence_tokens: int, options: tuple[str, ...] = OPTIONS
+) -> list[RowPrompt]:
     """Ingredient lists made up at random, the same in each run."""
     draw = random.Random(0)
     rows = []
@@ -86,7 +91,7 @@ def reference_work(tokenizer: Any, *, documents: int, cells: int, evidence_token
         rows.append(
             RowPrompt(
                 shared=f"{INSTRUCTION}Ingredients:\n{evidence}\n",
-                cells=tuple(CellPrompt(f"Ingredient: {name}\nAnswer:", OPTIONS) for name in asked),
+                cells=tuple(CellPrompt(f"Ingredient: {name}\nAnswer:", options) for name in asked),
             )
         )
     return rows
@@ -127,6 +132,19 @@ def by_harness(model: Any, tokenizer: Any, rows: list[RowPrompt], *, batch_size:
     answers = harness.loglikelihood(requests, disable_tqdm=True)
     seconds, cpu = time.perf_counter() - begin, time.process_time() - cpu
     return Measurement("lm-evaluation-harness", seconds, cpu, None, [float(logprob) for logprob, _ in answers])
+
+
+def by_server(server: OpenAIBackend, rows: list[RowPrompt]) -> Measurement:
+    read = [0]
+    server.score(rows[:1])  # finds out how it is asked, and warms it up
+
+    def count(tokens: int, cells: int) -> None:
+        read.append(tokens)
+
+    begin, cpu = time.perf_counter(), time.process_time()
+    scores = server.score(rows, count)
+    seconds, cpu = time.perf_counter() - begin, time.process_time() - cpu
+    return Measurement(f"server {server.base_url}", seconds, cpu, int(read[-1]), flat(scores))
 
 
 def flat(scores: list[RowScores | PromptTooLong]) -> list[float]:
@@ -206,6 +224,9 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=6)
     parser.add_argument("--cells", type=int, default=12)
     parser.add_argument("--evidence-tokens", type=int, default=400)
+    parser.add_argument("--options", default="|".join(OPTIONS), help="with | between them")
+    parser.add_argument("--server", help="address of one with the same weights, up to and with the version")
+    parser.add_argument("--served-name", help="the model's name there")
     parser.add_argument("--engine-only", action="store_true", help="leave out the slow comparisons")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     options = parser.parse_args()
@@ -225,7 +246,11 @@ def main() -> None:
     budget = options.token_budget or forward_tokens(n_parameters, model.device.type)
     scorer = ClozeScorer(model, tokenizer, token_budget=budget)
     rows = reference_work(
-        tokenizer, documents=options.documents, cells=options.cells, evidence_tokens=options.evidence_tokens
+        tokenizer,
+        documents=options.documents,
+        cells=options.cells,
+        evidence_tokens=options.evidence_tokens,
+        options=tuple(options.options.split("|")),
     )
     tree, needed = tree_of(scorer, rows)
 
@@ -248,6 +273,8 @@ def main() -> None:
     results, notes = [ours], []
     if without:
         results.append(_middle(without))
+    if options.server:
+        results.append(by_server(OpenAIBackend(options.server, options.served_name), rows))
     if not options.engine_only:
         longest = max(len(sequence.ids) for row in rows for cell, _ in scorer.encoder.encode(row) for sequence in cell)
         reference = ClozeScorer(plain, tokenizer, token_budget=budget)
@@ -274,7 +301,7 @@ def main() -> None:
     floor = flops_needed(model, tree) / rate
     assert ours.tokens_fed is not None
     figures = {
-        "work": {"documents": len(rows), "cells": n_cells, "options": n_cells * len(OPTIONS)},
+        "work": {"documents": len(rows), "cells": n_cells, "options": n_cells * len(rows[0].cells[0].options)},
         "setting": {
             **{name: str(value) for name, value in vars(options).items() if name in {"model", "dtype", "device"}},
             "threads": torch.get_num_threads(),
