@@ -276,7 +276,7 @@ def test_what_a_server_says_holds_no_part_of_the_key(server: Running, monkeypatc
     (answer,) = keyed(server, monkeypatch).generate(["Rate it."], Sampling(8))
     assert getattr(answer, "text", "") == f"HARMONY: 4 {HIDDEN}"
     assert hidden(getattr(answer, "reason", KEY))
-    with pytest.raises(BackendError, match="It offers: chat") as offered:
+    with pytest.raises(BackendError, match="It offers: bytes, chat") as offered:
         keyed(server, monkeypatch, "gpt").identity()
     assert hidden(str(offered.value))
     for status in ("400", "401", "500"):
