@@ -26,6 +26,7 @@ from base.sentences import gettext_noop
 from llm import grammars
 from llm.backends import adapters
 from llm.backends.base import RESCUED, Backend, BackendError, Chat, Installation, Needs, Place, Use
+from llm.backends.gguf_cutting import cut_as_said
 from llm.backends.gguf_files import read_once
 from llm.engine.heads import heads_of
 from llm.engine.prompt import Generated, OnProgress, PromptTooLong, RowPrompt, RowScores, Sampling
@@ -370,7 +371,10 @@ def _load(backend: TransformersBackend) -> _Loaded:
 def tokenizer_of(files: ModelFiles) -> Any:
     """The tokeniser of a model on this machine."""
     transformers: Any = importlib.import_module("transformers")
-    return transformers.AutoTokenizer.from_pretrained(files.folder, local_files_only=True, **files.source)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(files.folder, local_files_only=True, **files.source)
+    if files.gguf_file:
+        cut_as_said(tokenizer, files.folder / files.gguf_file)
+    return tokenizer
 
 
 def located(backend: object) -> ModelFiles | None:

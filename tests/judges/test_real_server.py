@@ -53,7 +53,9 @@ def test_it_scores_as_the_same_model_in_a_worker(options: tuple[str, ...]) -> No
     assert not isinstance(served, PromptTooLong)
     assert not isinstance(own, PromptTooLong)
     for one, other in zip(sum(served, ()), sum(own, ()), strict=True):
-        assert (one.logprob, one.unconditional) == pytest.approx((other.logprob, other.unconditional), abs=1e-3)
+        # llama.cpp sums up its softmax in float32.
+        within = 3e-4 * other.n_tokens
+        assert (one.logprob, one.unconditional) == pytest.approx((other.logprob, other.unconditional), abs=within)
         assert one.n_tokens == other.n_tokens
 
 
