@@ -543,6 +543,7 @@ def _read(backend: TransformersBackend) -> _Loaded:
         "revision": _revision(backend, files),
         "weights": ", ".join(path.name for path in files.weights),
         "weights_sha256": files.digest(),
+        "tokenizer_sha256": _of_tokenizer(tokenizer),
         "dtype": dtype,
         "device": torch.cuda.get_device_name(device) if kind == "cuda" else device,
         "matrix_products": products,
@@ -718,6 +719,11 @@ def _gguf(folder: Path, gguf_file: str | None, location: str) -> ModelFiles:
 def _sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _of_tokenizer(tokenizer: Any) -> str:
+    """SHA-256 of how it cuts texts, as tokenizers tells it; "" of one that is written in Python."""
+    return _digest(tokenizer.backend_tokenizer.to_str()) if getattr(tokenizer, "is_fast", False) else ""
 
 
 def _digest(template: Any) -> str:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -69,6 +70,18 @@ def test_the_identity_names_model_weights_and_libraries(folder: Path) -> None:
     assert identity["torch"] == torch.__version__
     assert identity["chat_template"] == ""
     assert identity["token_budget"] == "512"
+
+
+def test_the_identity_says_by_whom_texts_are_cut(folder: Path) -> None:
+    said = TransformersBackend(str(folder), device="cpu").identity()["tokenizer_sha256"]
+    assert len(said) == 64
+    file = folder / "tokenizer.json"
+    cut = json.loads(file.read_text())
+    before = cut["pre_tokenizer"]
+    cut["pre_tokenizer"] = {"type": "Digits", "individual_digits": True}
+    assert before != cut["pre_tokenizer"]
+    file.write_text(json.dumps(cut))
+    assert TransformersBackend(str(folder), device="cpu", revision="again").identity()["tokenizer_sha256"] != said
 
 
 @pytest.mark.parametrize(
