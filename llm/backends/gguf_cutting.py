@@ -2,7 +2,8 @@
 
 A file says it by a name, `tokenizer.ggml.pre`. transformers knows some of these names; where it does not, it cuts as
 GPT-2 did, so that “1 ½ cups” of SmolLM2 comes out in other tokens than the model was trained with. What the names mean
-is in llama.cpp (`llama-vocab.cpp`); the patterns are those of the models' own tokenizer.json.
+is in llama.cpp (`llama-vocab.cpp`); the patterns are those of the models' own tokenizer.json. A name that nobody here
+knows is refused.
 """
 
 from __future__ import annotations
@@ -10,6 +11,9 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 from typing import Any
+
+from base.sentences import gettext as _
+from llm.backends.base import BackendError
 
 _GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 _LLAMA3, _QWEN2 = (
@@ -34,14 +38,47 @@ _PATTERNS: dict[tuple[str, ...], tuple[str, ...]] = {
 }
 _PATTERNS_OF = {name: patterns for names, patterns in _PATTERNS.items() for name in names}
 
+# These cut as GPT-2 did.
+_AS_GPT2 = {
+    "gpt-2", "phi-2", "mpt", "olmo", "jais", "trillion", "exaone4", "mellum", "gigachat", "granite-docling", "a.x-4.0",
+    "modern-bert", "roberta-bpe", "jina-es", "jina-de", "jina-v1-en", "jina-v2-es", "jina-v2-de", "jina-v2-code",
+}  # fmt: skip
+
 
 def cut_as_said(tokenizer: Any, file: Path) -> None:
-    """Let a tokeniser that transformers made of a file cut texts as the file says, where only this module knows how."""
+    """Let a tokeniser that transformers made of a file cut texts as the file says.
+
+    Raises:
+        BackendError: it says nothing, or what neither transformers nor this module knows.
+    """
     gguf: Any = importlib.import_module("gguf")
     said = gguf.GGUFReader(str(file)).fields
     kind, name = (said[key].contents() if key in said else "" for key in ("tokenizer.ggml.model", "tokenizer.ggml.pre"))
-    if kind == "gpt2" and (patterns := _PATTERNS_OF.get(name)):
+    if kind != "gpt2" or name in _AS_GPT2:
+        return
+    if patterns := _PATTERNS_OF.get(name):
         tokenizer.backend_tokenizer.pre_tokenizer = _pre_tokenizer(patterns)
+    elif _cuts_as_gpt2(tokenizer):
+        raise BackendError(_unknown(file.name, name), permanent=True)
+
+
+def _cuts_as_gpt2(tokenizer: Any) -> bool:
+    from tokenizers.pre_tokenizers import ByteLevel
+
+    return isinstance(tokenizer.backend_tokenizer.pre_tokenizer, ByteLevel)
+
+
+def _unknown(file: str, name: str) -> str:
+    if not name or name == "default":
+        return _(
+            "The GGUF file %(file)s does not say how its texts are cut into tokens (tokenizer.ggml.pre). Take a newer "
+            "file, the model's safetensors, or a server such as llama.cpp."
+        ) % {"file": file}
+    return _(
+        "The GGUF file %(file)s has its texts cut into tokens as “%(name)s” has them, which neither transformers nor "
+        "Palate knows: its tokens would be others than those it was trained with. Take the model's safetensors, or a "
+        "server such as llama.cpp."
+    ) % {"file": file, "name": name}
 
 
 def _pre_tokenizer(patterns: tuple[str, ...]) -> Any:

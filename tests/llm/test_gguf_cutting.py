@@ -15,6 +15,7 @@ from transformers.convert_slow_tokenizer import bytes_to_unicode
 from transformers.integrations.gguf.gguf_tokenizer_mapping import GGUF_PRE_TOKENIZER_SPLITS
 
 from llm.backends import gguf_cutting
+from llm.backends.base import BackendError
 from llm.backends.transformers import TransformersBackend, tokenizer_of
 
 ODD = (
@@ -98,12 +99,21 @@ def tokens(tokenizer: Any, text: str) -> list[str]:
         ("glm4", ["a", ":\n", "12", "3", "4", " ", "½"]),
         ("llama-bpe", ["a", ":\n", "12", "3", "4", " ", "½"]),  # as transformers has it
         ("command-r", ["a", ":", "\n", "1", "2", "3", "4", " ", "½"]),
-        ("of-tomorrow", ["a", ":", "\n", "1234", " ½"]),  # as transformers has it
+        ("phi-2", ["a", ":", "\n", "1234", " ½"]),  # as transformers has it
     ],
 )
 def test_a_file_says_how(tmp_path: Path, pre: str, found: list[str]) -> None:
     backend = a_file(tmp_path, pre, ": Ċ", "1 2", "3 4", "12 34", "Â ½", "Ġ Â½")
     assert tokens(tokenizer_of(backend.locate()), "a:\n1234 ½") == found
+
+
+@pytest.mark.parametrize(
+    ("pre", "why"), [("of-tomorrow", "as “of-tomorrow” has them"), ("default", "does not say"), ("", "does not say")]
+)
+def test_a_file_that_nobody_knows_how_to_cut_is_refused(tmp_path: Path, pre: str, why: str) -> None:
+    with pytest.raises(BackendError, match=f"The GGUF file small.gguf .*{why}.* llama.cpp") as refused:
+        tokenizer_of(a_file(tmp_path, pre, ": Ċ").locate())
+    assert refused.value.permanent
 
 
 def test_fractions_of_the_small_model_are_tokens_of_their_own() -> None:
