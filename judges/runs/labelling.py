@@ -183,14 +183,20 @@ def label_row(
     only_sized: bool = False,
     replies: Mapping[tuple[int, str], Generated] | None = None,
 ) -> Labelled:
-    """Answer the cells of one row, as `at_row` has it.
+    """Answer the cells of one row; `corrected`, `only`: as of `at_row`; `only_sized`, `replies`: as of `AtRow`.
 
     Raises:
         RowFailed: the row has no evidence, or more than the model's context takes.
         BackendError: the model is missing or broken.
         Whatever `on_progress` raises.
     """
-    row = at_row(judge, assignment, backend, on_progress, corrected, only, only_sized, replies)
+    row = replace(
+        at_row(judge, assignment, corrected=corrected, only=only),
+        backend=backend,
+        on_progress=on_progress,
+        only_sized=only_sized,
+        replies=replies or {},
+    )
     method = Method(judge.method)
     labelled = _METHODS[method](row)
     found, unread = settled(labelled.answers, labelled.unread, facets=assignment.row.facets)
@@ -200,17 +206,12 @@ def label_row(
 
 
 def at_row(
-    judge: Judge,
-    assignment: Assignment,
-    backend: Respondent | None,
-    on_progress: OnProgress | None = None,
-    corrected: bool = False,
-    only: Collection[tuple[int, str]] | None = None,
-    only_sized: bool = False,
-    replies: Mapping[tuple[int, str], Generated] | None = None,
+    judge: Judge, assignment: Assignment, *, corrected: bool = False, only: Collection[tuple[int, str]] | None = None
 ) -> AtRow:
-    """The judge at this row; `corrected`: by extracted lists as people have corrected them; `only`: these cells, each a
-    column and the key of a question; `only_sized`, `replies`: as `AtRow` has them.
+    """The judge at this row, who asks nobody yet.
+
+    `corrected`: by extracted lists as people have corrected them; `only`: these cells, each a column and the key of a
+    question.
 
     Raises:
         RowFailed: it has nothing to answer there, or nothing to read.
@@ -244,4 +245,4 @@ def at_row(
     except ValueError as error:
         raise RowFailed(str(error)) from error
     answers = frozenset(said for cell in every for said in prompting.answers_said(cell.prompt, cell.spec))
-    return AtRow(judge, assignment, blocks, asked, backend, on_progress, only_sized, answers, replies or {})
+    return AtRow(judge, assignment, blocks, asked, answers=answers)

@@ -226,7 +226,7 @@ def _heard(judge: Judge, assignment: Assignment, *, corrected: bool) -> _Hears:
 def _to_score(judge: Judge, assignment: Assignment, *, corrected: bool) -> tuple[AtRow, RowPrompt] | None:
     """A row and what is asked of it; None where that cannot be asked."""
     with suppress(RowFailed):
-        row = labelling.at_row(judge, assignment, None, corrected=corrected)
+        row = labelling.at_row(judge, assignment, corrected=corrected)
         return row, by_cloze.prompt_of(row)
     return None
 
