@@ -15,6 +15,7 @@ from torch import nn
 from llm.engine.probing import draw
 
 _TOKENS, _PROMPTS = 40, 3
+_SKIPPED = 8  # the first tokens of a prompt see next to nothing
 
 
 def widen(model: Any, whole: Any) -> float:
@@ -50,11 +51,15 @@ def widen(model: Any, whole: Any) -> float:
 
 
 def _predicted(model: Any) -> torch.Tensor | None:
-    """Log-probabilities of all tokens behind some random prompts, on the CPU; None of a model that fails at them."""
+    """Log-probabilities of all tokens at most positions of some random prompts, on the CPU; None of a model that fails
+    at them.
+
+    By what stands behind three prompts alone, a model was widened or not by luck.
+    """
     prompts = torch.tensor([draw(model, _TOKENS, seed=seed) for seed in range(_PROMPTS)], device=model.device)
     try:
         with torch.inference_mode():
-            logits = model(input_ids=prompts, use_cache=False).logits[:, -1]
+            logits = model(input_ids=prompts, use_cache=False).logits[:, _SKIPPED:]
             predicted: torch.Tensor = logits.float().log_softmax(-1).cpu()
     except torch.OutOfMemoryError:
         raise
