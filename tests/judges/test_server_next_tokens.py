@@ -122,8 +122,8 @@ def test_an_option_that_is_not_listed_is_asked_for_by_itself(
     """As the token that is drawn, whose number comes with it; in the longest of lists, a vocabulary of megabytes, only
     where a server counts what draws it."""
     monkeypatch.setattr(openai_next, "_LISTED", (2, 3, 1_000_000))
-    server.tell(forms=[], next_tokens=["n_probs"], only="llama", biased=biased)
-    assert_same(server.backend("llama").score(ROWS), by_the_engine("llama", ROWS))
+    server.tell(forms=[], next_tokens=["n_probs"], only="words", biased=biased)
+    assert_same(server.backend("words").score(SINGLE), engine(SINGLE))
     assert max(seen["body"].get("n_probs", 0) for seen in server.seen()) == (1_000_000 if biased else 2)
 
 
