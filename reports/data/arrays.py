@@ -46,8 +46,9 @@ LEAVE_OUT, INCLUDE = "leave_out", "include"
 # file left out are counted; text metrics have means over runs. 7: correlations and limits of agreement on numbers are
 # computed around the mean of each two raters, and of each cell, where one mean of all drowned small numbers beside
 # large ones; the estimated share of an option lies within 0 and 1, with bounds that hold for rare options; leniency of
-# judges that have few texts in common is solved for, where a hundred rounds were too few.
-METHODS = 7
+# judges that have few texts in common is solved for, where a hundred rounds were too few. 8: shares by documents (alike
+# in a sheet, flipped by an arm, chosen at a place) have bounds that hold near 0 and 1.
+METHODS = 8
 # The words in which reports are said: a frozen report is said again in those of its day. 2: the field's own words
 # (percent agreement, calibration, confusion matrix, non-blind labels, bootstrap resamples).
 WORDS = 2
@@ -67,13 +68,15 @@ def voice_of(code: str) -> str:
 @dataclass(frozen=True)
 class Intervals:
     """How intervals are made: what is drawn ("document", "sheet", "" for none), how often, and the seed. paired: of
-    agreement there is none where too few of what is drawn have two answers to a cell."""
+    agreement there is none where too few of what is drawn have two answers to a cell. shares_by_t: see
+    `clustered_mean`."""
 
     by: str = ""
     n_draws: int = N_DRAWS
     seed: int = 0
     expanded: bool = True
     paired: bool = True
+    shares_by_t: bool = False
 
     @property
     def of_agreement(self) -> dict[str, Any]:
@@ -141,7 +144,12 @@ class Filters:
     @property
     def intervals(self) -> Intervals:
         return Intervals(
-            self.by, self.n_draws, self.seed, expanded=not self.first_methods, paired=not self.before_paired
+            self.by,
+            self.n_draws,
+            self.seed,
+            expanded=not self.first_methods,
+            paired=not self.before_paired,
+            shares_by_t=self.before_share_bounds,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -230,6 +238,11 @@ class Filters:
     def before_exact_leniency(self) -> bool:
         """Judges' leniency is fitted in turns, a hundred times."""
         return self.methods < 7
+
+    @property
+    def before_share_bounds(self) -> bool:
+        """Shares by documents have Student's intervals."""
+        return self.methods < 8
 
     @property
     def first_words(self) -> bool:

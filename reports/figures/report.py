@@ -34,7 +34,7 @@ def question_figures(report: StudyReport, question: QuestionReport) -> Iterator[
         if result.confusion.n_comparisons:
             yield _confusion(question, result)
         if result.sureness:
-            yield _reliability(question, result)
+            yield _reliability(report, question, result)
             yield _precision_recall(question, result)
     for of_arms in question.arms:
         yield _flips(report, question, of_arms)
@@ -387,7 +387,7 @@ def _confusion(question: QuestionReport, result: JudgeResult) -> Figure:
     )
 
 
-def _reliability(question: QuestionReport, result: JudgeResult) -> Figure:
+def _reliability(report: StudyReport, question: QuestionReport, result: JudgeResult) -> Figure:
     assert result.sureness is not None
     of, judge = result.sureness.calibration, code_of(result.judge)
     return Figure(
@@ -401,9 +401,16 @@ def _reliability(question: QuestionReport, result: JudgeResult) -> Figure:
             "y_title": worded(_("Share right"), _("Accuracy")),
             "n_title": _("Cells"),
         },
-        how=_(
-            "On the dashed line the judge is right as often as it is sure; below it, it is too sure. Bars: 95 %% "
-            "Wilson intervals; below, how many of the %(n)s cells are how sure. Calibration error %(ece).3f."
+        how=(
+            _(
+                "On the dashed line the judge is right as often as it is sure; below it, it is too sure. Bars: 95 %% "
+                "Wilson intervals; below, how many of the %(n)s cells are how sure. Calibration error %(ece).3f."
+            )
+            if report.filters.before_share_bounds
+            else _(
+                "On the dashed line the judge is right as often as it is sure; below it, it is too sure. Bars: 95 %% "
+                "intervals by documents; below, how many of the %(n)s cells are how sure. Calibration error %(ece).3f."
+            )
         )
         % {"n": count(of.n), "ece": of.expected_error or 0.0},
         alt=_("A curve of %(bins)s points; mean confidence %(sure).2f, share right %(right).2f.")

@@ -79,10 +79,10 @@ def _result(
             Arm(result.judge, entry.turn, entry.shift, entry.reworded, result.accuracy.value, of.cell.size)
             for entry, result, of in zip(entries, results, of_arms, strict=True)
         ),
-        flips=flips(codes, cluster),
+        flips=flips(codes, cluster, by_t=how.shares_by_t),
         by="sheet" if by_sheet else "document",
-        places=_places(data, *_alike(entries, codes, "shift"), cluster),
-        **_candidates(data, entries, codes, cluster),
+        places=_places(data, *_alike(entries, codes, "shift"), cluster, by_t=how.shares_by_t),
+        **_candidates(data, entries, codes, cluster, by_t=how.shares_by_t),
     )
 
 
@@ -97,7 +97,9 @@ class _OfCandidates(TypedDict, total=False):
     swapped: Swapped
 
 
-def _candidates(data: QuestionData, entries: Sequence[ArmEntry], codes: IntArray, cluster: IntArray) -> _OfCandidates:
+def _candidates(
+    data: QuestionData, entries: Sequence[ArmEntry], codes: IntArray, cluster: IntArray, *, by_t: bool
+) -> _OfCandidates:
     """Where each candidate stood at each place once, in the same words and with the options in the same order."""
     entries, codes = _alike(entries, codes, "turn")
     kept = [place for place, entry in enumerate(entries) if not entry.reworded]
@@ -116,13 +118,15 @@ def _candidates(data: QuestionData, entries: Sequence[ArmEntry], codes: IntArray
         places[arm] = place_of[codes[arm]]
     whole = (places != MISSING).all(axis=0)
     decided = np.where(whole & (places < k), places, MISSING)
-    found = _OfCandidates(standing=place_shares(decided, cluster, n_places=k))
+    found = _OfCandidates(standing=place_shares(decided, cluster, n_places=k, by_t=by_t))
     if k == 2:
-        found["swapped"] = swapped(places[0], places[1], cluster)
+        found["swapped"] = swapped(places[0], places[1], cluster, by_t=by_t)
     return found
 
 
-def _places(data: QuestionData, entries: Sequence[ArmEntry], codes: IntArray, cluster: IntArray) -> tuple[Mean, ...]:
+def _places(
+    data: QuestionData, entries: Sequence[ArmEntry], codes: IntArray, cluster: IntArray, *, by_t: bool
+) -> tuple[Mean, ...]:
     number = {option.key: place for place, option in enumerate(data.spec.options)}
     orders = [[number[key] for key in entry.orders.get(data.name, ()) if key in number] for entry in entries]
     k = len(orders[0])
@@ -138,4 +142,4 @@ def _places(data: QuestionData, entries: Sequence[ArmEntry], codes: IntArray, cl
         place_of = np.full(len(number) + 1, MISSING, dtype=np.int64)
         place_of[order] = np.arange(k)
         places[arm, whole] = place_of[codes[arm, whole]]
-    return place_shares(places, cluster, n_places=k)
+    return place_shares(places, cluster, n_places=k, by_t=by_t)

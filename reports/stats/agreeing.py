@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from base.proportions import wilson_interval
 from reports.stats.answers import MISSING, Answers
+from reports.stats.hiring.means import bounds_by_clusters
 from reports.stats.judge import judge_codes, judged_cells
 
 
@@ -13,9 +14,8 @@ from reports.stats.judge import judge_codes, judged_cells
 class Agreeing:
     """Of the n cells that people and both judges answered, the n_agreed in which the judges chose the same.
 
-    agreed: their share. right: the share of them in which one of the people chose it too, with its 95 % Wilson
-    interval, which takes the cells as independent; first and second: the same share of each judge in the other cells.
-    None without cells.
+    agreed: their share. right: the share of them in which one of the people chose it too, with its 95 % interval; first
+    and second: the same share of each judge in the other cells. None without cells.
     """
 
     n: int
@@ -28,18 +28,28 @@ class Agreeing:
     second: float | None
 
 
-def agreeing(people: Answers, first: Answers, second: Answers) -> Agreeing:
+def agreeing(people: Answers, first: Answers, second: Answers, *, independent: bool = False) -> Agreeing:
     """How much of the work two judges take off people where they agree, and how right they are there; judges that err
-    alike agree in their errors, which is why they should be unlike (a model and a rule, say)."""
+    alike agree in their errors, which is why they should be unlike (a model and a rule, say).
+
+    Args:
+        independent: the interval is Wilson's, as if cells were independent (before methods 8); it is by documents else
+            (`hiring.means.bounds_by_clusters`).
+    """
     codes = judge_codes(people, first), judge_codes(people, second)
     both = (codes[0] != MISSING) & (codes[1] != MISSING)
     same = both & (codes[0] == codes[1])
     agreed, other = people.where(same), people.where(both & ~same)
-    right = judged_cells(agreed, first).right
+    taken = judged_cells(agreed, first)
+    right = taken.right
     apart = judged_cells(other, first).right, judged_cells(other, second).right
     n_agreed = int(right.size)
     n = n_agreed + int(apart[0].size)
-    low, high = wilson_interval(int(right.sum()), n_agreed) if n_agreed else (None, None)
+    low, high = None, None
+    if n_agreed:
+        low, high = (
+            wilson_interval(int(right.sum()), n_agreed) if independent else bounds_by_clusters(right, taken.document)
+        )
     return Agreeing(
         n=n,
         n_agreed=n_agreed,

@@ -27,11 +27,11 @@ class OfSheet:
 
 
 def people_by_sheet(
-    people: Answers, intervals: Mapping[int, Interval], weights: Weights | None = None
+    people: Answers, intervals: Mapping[int, Interval], weights: Weights | None = None, *, by_t: bool = False
 ) -> dict[int, OfSheet]:
     """Of each sheet in which two people share a cell. `intervals`: those of `sheet_kappa_intervals`. Empty where the
-    comparisons are too many (`MAXIMUM_COMPARISONS`)."""
-    return _by_sheet(people, None, intervals, weights)
+    comparisons are too many (`MAXIMUM_COMPARISONS`). `by_t`: see `clustered_mean`."""
+    return _by_sheet(people, None, intervals, weights, by_t)
 
 
 def judge_by_sheet(
@@ -43,9 +43,10 @@ def judge_by_sheet(
     seed: int,
     expanded: bool = True,
     paired: bool = True,
+    by_t: bool = False,
 ) -> dict[int, OfSheet]:
     """A judge held against each person by itself, as people are held against each other. No intervals of kappa with 0
-    draws."""
+    draws. `by_t`: see `clustered_mean`."""
     together, number = with_judge(people, judge)
     intervals = (
         sheet_kappa_intervals(
@@ -54,11 +55,11 @@ def judge_by_sheet(
         if n_draws
         else {}
     )
-    return _by_sheet(together, number, intervals, weights)
+    return _by_sheet(together, number, intervals, weights, by_t)
 
 
 def _by_sheet(
-    answers: Answers, rater: int | None, intervals: Mapping[int, Interval], weights: Weights | None
+    answers: Answers, rater: int | None, intervals: Mapping[int, Interval], weights: Weights | None, by_t: bool
 ) -> dict[int, OfSheet]:
     if not answers.cell.size or n_comparisons(answers) > MAXIMUM_COMPARISONS:
         return {}
@@ -78,6 +79,6 @@ def _by_sheet(
         found[sheet] = OfSheet(
             sum(own) / len(own) if own else None,
             intervals.get(sheet),
-            clustered_mean(alike, np.repeat(document, n)),
+            clustered_mean(alike, np.repeat(document, n), by_t=by_t),
         )
     return found

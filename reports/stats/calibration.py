@@ -12,6 +12,7 @@ from scipy import special
 
 from base.proportions import wilson_interval
 from reports.stats.answers import Answers, IntArray
+from reports.stats.hiring.means import bounds_by_clusters
 from reports.stats.judge import judge_codes
 from reports.stats.pairs import FloatArray
 
@@ -109,7 +110,7 @@ def scored_cells(people: Answers, judge: Answers, cell: npt.ArrayLike, probabili
 
 @dataclass(frozen=True)
 class ReliabilityBin:
-    """Cells with confidence from `low` to `high`: mean confidence, share that is right, its 95 % Wilson interval."""
+    """Cells with confidence from `low` to `high`: mean confidence, share that is right, its 95 % interval."""
 
     low: float
     high: float
@@ -141,13 +142,20 @@ class Calibration:
 
 
 def calibration(
-    confidence: npt.ArrayLike, right: npt.ArrayLike, *, n_bins: int = N_BINS, binning: Binning = "equal number"
+    confidence: npt.ArrayLike,
+    right: npt.ArrayLike,
+    document: npt.ArrayLike | None = None,
+    *,
+    n_bins: int = N_BINS,
+    binning: Binning = "equal number",
 ) -> Calibration:
     """Whether cells of which the judge is p sure are right in p of the cases.
 
     Args:
         confidence: the probability of the judge's option, shape (n_cells,).
         right: whether it is what a person chose, shape (n_cells,).
+        document: of each cell, shape (n_cells,): bins have Korn and Graubard's intervals by documents
+            (`hiring.means`), and where it is left out Wilson's, as if cells were independent.
         binning: "equal number" of cells a bin (cells of equal confidence stay together), or "equal width" of (0, 1].
 
     Sources: ECE: Naeini et al. (2015), Guo et al. (2017); bins of equal number: Nixon et al. (2019).
@@ -166,7 +174,11 @@ def calibration(
     for number in np.unique(bin_of).tolist():
         inside = bin_of == number
         size, hits = int(inside.sum()), int(is_right[inside].sum())
-        low, high = wilson_interval(hits, size)
+        low, high = (
+            wilson_interval(hits, size)
+            if document is None
+            else bounds_by_clusters(is_right[inside], np.asarray(document)[inside])
+        )
         edges = (number / n_bins, (number + 1) / n_bins)
         if binning == "equal number":
             edges = float(sure[inside].min()), float(sure[inside].max())

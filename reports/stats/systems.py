@@ -11,6 +11,7 @@ import numpy as np
 
 from reports.stats import distributions as stats
 from reports.stats.answers import IntArray
+from reports.stats.hiring.means import clustered_mean
 from reports.stats.pairs import FloatArray
 from reports.stats.spa import CONFIDENCE, Assessments, spa
 
@@ -25,23 +26,29 @@ NEVER_APART = "the metric, or what people said, is the same everywhere"
 @dataclass(frozen=True)
 class Rate:
     """A share of judgements, 0 to 1, None without any; n of them in n_clusters. low and high: 95 %, None with one
-    cluster. `wilson`: all judgements are the same, so that the interval is Wilson's, each cluster counting once."""
+    cluster."""
 
     value: float | None
     low: float | None
     high: float | None
     n: int
     n_clusters: int
-    wilson: bool = False
 
 
-def rate(said: FloatArray, cluster: IntArray) -> Rate:
-    """The mean of judgements that are 0 or 1, with an interval by clusters (cluster-robust, Student's t; as in `spa`).
+def rate(said: FloatArray, cluster: IntArray, *, by_t: bool = False) -> Rate:
+    """The mean of judgements that are 0 or 1, with an interval by clusters (`hiring.means.share_bounds`).
+
+    Args:
+        by_t: the interval is Student's, as in `spa`, and Wilson's with each cluster counting once where all judgements
+            are the same (before methods 8).
 
     >>> found = rate(np.array([1.0, 1.0, 0.0, 1.0]), np.array([0, 0, 1, 2]))
     >>> found.value, found.n_clusters
     (0.75, 3)
     """
+    if not by_t:
+        of = clustered_mean(said, cluster)
+        return Rate(of.value, of.low, of.high, of.n, of.n_clusters)
     found = spa(Assessments(said, cluster, np.zeros(said.size, dtype=np.int64)))
     if found.probability is None:
         return Rate(None, None, None, 0, 0)
@@ -51,7 +58,7 @@ def rate(said: FloatArray, cluster: IntArray) -> Rate:
     if found.n_inputs < 2 or np.ptp(said) > 0:
         return Rate(found.probability, None, None, found.n, found.n_inputs)
     low, high = wilson(found.probability, found.n_inputs)
-    return Rate(found.probability, low, high, found.n, found.n_inputs, wilson=True)
+    return Rate(found.probability, low, high, found.n, found.n_inputs)
 
 
 def wilson(share: float, n: int) -> tuple[float, float]:

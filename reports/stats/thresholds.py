@@ -10,6 +10,7 @@ import numpy.typing as npt
 from base.proportions import wilson_interval
 from reports.stats import distributions as stats
 from reports.stats.calibration import N_BINS, Scored
+from reports.stats.hiring.means import bounds_by_clusters
 from reports.stats.pairs import FloatArray
 
 NO_CELL = "there is no scored cell that a person answered"
@@ -158,7 +159,7 @@ def kept_at_accuracy(curve: SelectiveAccuracy, accuracy: float) -> tuple[float, 
 
 @dataclass(frozen=True)
 class DoubtBin:
-    """Cells with doubt from `low` to `high`: their mean doubt, the share that is wrong, its 95 % Wilson interval."""
+    """Cells with doubt from `low` to `high`: their mean doubt, the share that is wrong, its 95 % interval."""
 
     low: float
     high: float
@@ -184,8 +185,11 @@ class ErrorByDoubt:
     n_wrong: int
 
 
-def error_by_doubt(doubt: npt.ArrayLike, right: npt.ArrayLike, *, n_bins: int = N_BINS) -> ErrorByDoubt:
-    """The judge's error rate in bins of equal number of cells, from the least doubt to the most."""
+def error_by_doubt(
+    doubt: npt.ArrayLike, right: npt.ArrayLike, document: npt.ArrayLike | None = None, *, n_bins: int = N_BINS
+) -> ErrorByDoubt:
+    """The judge's error rate in bins of equal number of cells, from the least doubt to the most; intervals as in
+    `calibration.calibration`."""
     doubts, is_right = np.asarray(doubt, dtype=np.float64), np.asarray(right, dtype=bool)
     n, n_wrong = doubts.size, int((~is_right).sum())
     ranks = stats.rankdata(doubts) if n else np.zeros(0)
@@ -199,8 +203,11 @@ def error_by_doubt(doubt: npt.ArrayLike, right: npt.ArrayLike, *, n_bins: int = 
         inside = bin_of == number
         size, wrong = int(inside.sum()), int((~is_right[inside]).sum())
         low, high = float(doubts[inside].min()), float(doubts[inside].max())
-        bins.append(
-            DoubtBin(low, high, size, float(doubts[inside].mean()), wrong / size, *wilson_interval(wrong, size))
+        ends = (
+            wilson_interval(wrong, size)
+            if document is None
+            else bounds_by_clusters(~is_right[inside], np.asarray(document)[inside])
         )
+        bins.append(DoubtBin(low, high, size, float(doubts[inside].mean()), wrong / size, *ends))
     reason = "" if area is not None else (ALL_RIGHT_OR_WRONG if n else NO_CELL)
     return ErrorByDoubt(area=area, bins=tuple(bins), reason=reason, n=n, n_wrong=n_wrong)

@@ -36,7 +36,7 @@ def _of_compared(report: StudyReport, question: QuestionReport, compared: list[J
     if question.two_judges:
         yield _two_judges(question)
         if not report.filters.before_entries:
-            yield _agreeing(question)
+            yield _agreeing(report, question)
     yield _alternative(report, question, compared)
     if any(result.sureness for result in compared):
         yield _sureness(question, compared)
@@ -208,7 +208,7 @@ def _two_judges(question: QuestionReport) -> ReportTable:
     )
 
 
-def _agreeing(question: QuestionReport) -> ReportTable:
+def _agreeing(report: StudyReport, question: QuestionReport) -> ReportTable:
     return ReportTable(
         key=f"{question.data.name}.agreeing-judges",
         about=name_of(question),
@@ -240,6 +240,13 @@ def _agreeing(question: QuestionReport) -> ReportTable:
             "and both judges answered; right is what somebody among people chose. Take judges that are unlike, such as "
             "a model and words in common: those that are alike agree in their errors. Wilson's interval takes cells as "
             "independent, which those of one document are not."
+        )
+        if report.filters.before_share_bounds
+        else _(
+            "As a rule of triage: what two judges agree on is taken, the rest goes to people. Of the cells that people "
+            "and both judges answered; right is what somebody among people chose, with a 95 % interval by documents. "
+            "Take judges that are unlike, such as a model and words in common: those that are alike agree in their "
+            "errors."
         ),
     )
 

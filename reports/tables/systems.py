@@ -141,7 +141,7 @@ def _rates(report: StudyReport, judged: Judged) -> ReportTable:
             )
             for system in sorted(set(of.tolist()) - {""}):
                 mine = of == system
-                known = rate(value[mine], sheets[mine])
+                known = rate(value[mine], sheets[mine], by_t=report.filters.before_share_bounds)
                 systems.setdefault(system)
                 found[system, by][question.data.name] = (known.value, known.low, known.high, known.n)
     raters = [_("People"), *(code_of(judge) for judge in report.data.judges)]
@@ -192,10 +192,17 @@ def _rates(report: StudyReport, judged: Judged) -> ReportTable:
         rows=tuple(rows),
         how=" ".join(
             [
-                _(
-                    "The share of judgements that say so, each judgement alike. Judgements of one %(sheet)s belong "
-                    "together: the 95 %% intervals are cluster-robust (Student's t); where all say the same, Wilson's, "
-                    "each %(sheet)s counting once."
+                (
+                    _(
+                        "The share of judgements that say so, each judgement alike. Judgements of one %(sheet)s belong "
+                        "together: the 95 %% intervals are cluster-robust (Student's t); where all say the same, "
+                        "Wilson's, each %(sheet)s counting once."
+                    )
+                    if report.filters.before_share_bounds
+                    else _(
+                        "The share of judgements that say so, each judgement alike. Judgements of one %(sheet)s belong "
+                        "together: the 95 %% intervals are cluster-robust (Korn and Graubard's)."
+                    )
                 )
                 % {"sheet": words_of(report).sheet},
                 *([_("Wins and losses are the system's own, whatever side it stood on.")] if beside else []),

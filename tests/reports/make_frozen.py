@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import lzma
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,22 @@ def label_table(seed: int, n_sheets: int, n_rows: int, n_people: int = 3) -> Any
     )
 
 
+def arms_table(seed: int) -> Any:
+    """`label_table` where J2 is J1 with the options turned by one."""
+    from annotation.scheme.spec import load_scheme
+    from reports.data.label_table import ArmEntry
+    from tests.reports.studies import SCHEME
+
+    read = {
+        f"{section.key}.{question.key}": tuple(option.key for option in question.options)
+        for section in load_scheme(SCHEME).sections
+        for question in section.questions
+    }
+    turned = {name: (*keys[1:], keys[0]) for name, keys in read.items()}
+    arms = (ArmEntry("J1", "J1", 0, False, read), ArmEntry("J2", "J1", 1, False, turned))
+    return replace(label_table(seed, 8, 3), arms=arms)
+
+
 VALUES = """\
 key: lines
 version: 1
@@ -211,6 +228,7 @@ def main() -> None:
     tables["values"] = value_table(4, 12)
     tables["crowd"] = label_table(5, 4, 3, n_people=5)
     tables["ratings"] = ratings_table(6)
+    tables["arms"] = arms_table(7)
     asked: list[tuple[str, str, dict[str, Any]]] = [
         ("few", "en", {}),
         ("few", "cs", {"by": "document", "n_draws": 200}),
@@ -222,6 +240,8 @@ def main() -> None:
         ("values", "cs", {"by": "sheet", "n_draws": 200}),
         ("crowd", "en", {"by": "document", "n_draws": 200}),
         ("ratings", "en", {"n_draws": 200}),
+        ("arms", "en", {"by": "document", "n_draws": 100}),
+        ("arms", "en", {"by": "sheet", "n_draws": 100}),
     ]
     frozen = [
         {

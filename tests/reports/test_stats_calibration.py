@@ -15,6 +15,7 @@ from statsmodels.stats.proportion import proportion_confint
 from base.proportions import wilson_interval
 from reports.stats.answers import MISSING, Answers
 from reports.stats.calibration import (
+    ReliabilityBin,
     brier_score,
     calibration,
     entropy,
@@ -153,6 +154,31 @@ def test_entropy_and_margin_of_sure_and_unsure_cells() -> None:
 @pytest.mark.parametrize(("hits", "n"), [(0, 5), (3, 7), (10, 10)])
 def test_wilson_interval_equals_statsmodels(hits: int, n: int) -> None:
     assert wilson_interval(hits, n) == pytest.approx(proportion_confint(hits, n, method="wilson"), abs=1e-9)
+
+
+def test_bins_are_held_as_often_as_said_where_the_cells_of_a_document_are_alike() -> None:
+    rng, documents = np.random.default_rng(3), np.repeat(np.arange(40), 8)
+    held, times = {"documents": 0, "cells": 0}, 0
+    for _study in range(60):
+        knows = rng.beta(7.2, 1.8, 40)[documents]  # right in 80 % of the cells, which differ by document
+        right, confidence = rng.random(320) < knows, rng.random(320)
+        for name, by in (("documents", documents), ("cells", None)):
+            for found in (calibration(confidence, right, by), error_by_doubt(confidence, right, by)):
+                ends = [
+                    (one.accuracy_low, one.accuracy_high)
+                    if isinstance(one, ReliabilityBin)
+                    else (1 - one.error_high, 1 - one.error_low)
+                    for one in found.bins
+                ]
+                held[name] += sum(low <= 0.8 <= high for low, high in ends)
+                times += len(ends) * (name == "cells")
+    assert held["documents"] / times > 0.94
+    assert held["cells"] < held["documents"]
+
+
+def test_a_bin_of_one_document_says_little() -> None:
+    (one,) = calibration([0.9] * 6, [1] * 6, [4] * 6).bins
+    assert (one.accuracy, one.accuracy_low, one.accuracy_high) == (1, pytest.approx(0.025), 1)
 
 
 # --- thresholds -----------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from scipy import stats
 from sklearn.metrics import balanced_accuracy_score, cohen_kappa_score, f1_score, precision_recall_fscore_support
 from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 
+from base.proportions import wilson_interval
 from reports.stats.agreeing import agreeing
 from reports.stats.alternative import alternative_annotator_test
 from reports.stats.answers import MISSING, Answers
@@ -540,8 +541,20 @@ def test_where_two_judges_agree_is_counted_as_a_loop_does(seed: int) -> None:
     assert found.agreed == pytest.approx(len(agreed) / found.n)
     assert found.right == pytest.approx(np.mean([one for one, _two in agreed]))
     assert found.right_low < found.right <= found.right_high
+    before = agreeing(of(people), of(first[np.newaxis]), of(second[np.newaxis]), independent=True)
+    hits = sum(one for one, _two in agreed)
+    assert (before.right_low, before.right_high) == pytest.approx(wilson_interval(hits, len(agreed)))
     assert found.first == pytest.approx(np.mean([one for one, _two in elsewhere]))
     assert found.second == pytest.approx(np.mean([two for _one, two in elsewhere]))
+
+
+def test_where_judges_agree_in_one_document_little_is_known() -> None:
+    """Twenty cells of one document are worth as much as one cell: twenty of twenty documents say more."""
+    people = np.zeros((1, 20), dtype=np.int64)
+    one = agreeing(in_documents(people, 20), in_documents(people, 20), in_documents(people, 20))
+    many = agreeing(in_documents(people, 1), in_documents(people, 1), in_documents(people, 1))
+    assert (one.right, one.right_low, one.right_high) == (1, pytest.approx(0.025), 1)
+    assert (many.right, many.right_low, many.right_high) == (1, pytest.approx(0.025 ** (1 / 20)), 1)
 
 
 def test_judges_that_never_meet_agree_nowhere() -> None:

@@ -142,8 +142,23 @@ def test_rates_by_system_are_those_of_the_labels() -> None:
     value, low, high, n = rows["whole", "People"][:4]
     assert (value, n) == (pytest.approx(np.mean(right)), 2 * N_SHEETS * N_ROWS)
     assert low < value < high <= 1
+    # Everything is valid: Clopper and Pearson's interval of 12 recipes.
+    assert rows["whole", "People"][4:7] == (1, pytest.approx(0.025 ** (1 / N_SHEETS)), 1)
+
+
+def test_rates_of_methods_before_have_the_intervals_of_their_day() -> None:
+    _report, tables = made(methods=7)
+    rows = {(row[0], row[1]): row[2:] for row in tables["side.complete.systems"].rows}
+    _report, tables = made()
+    now = {(row[0], row[1]): row[2:] for row in tables["side.complete.systems"].rows}
+
     # Everything is valid: Wilson's interval of 12 recipes.
     assert rows["whole", "People"][4:7] == (1, pytest.approx(wilson(1, N_SHEETS)[0]), 1)
+    value, low, high, n = rows["whole", "People"][:4]
+    assert value - low == pytest.approx(high - value)  # Student's has two equal halves
+    assert now["whole", "People"][0] == value
+    assert now["whole", "People"][3] == n
+    assert value - now["whole", "People"][1] > now["whole", "People"][2] - value
 
 
 def test_who_is_preferred_whatever_side_it_stood_on() -> None:

@@ -1,4 +1,4 @@
-"""Means and differences by clusters: Student's t on sums of residuals, for one way of clustering or for two."""
+"""Shares and differences by clusters: bounds by sums of residuals, for one way of clustering or for two."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ class Mean:
     n_clusters: int
 
 
-def clustered_mean(values: npt.ArrayLike, cluster: npt.ArrayLike, *, share: bool = True) -> Mean:
-    """The mean of values, NaN left out.
+def clustered_mean(values: npt.ArrayLike, cluster: npt.ArrayLike, *, by_t: bool = False) -> Mean:
+    """The mean of values between 0 and 1, NaN left out.
 
-    The variance is that of a ratio of sums by clusters, G / (G - 1) sum (sum of residuals)^2 / n^2, read by t with
-    G - 1 degrees of freedom. Where all values are 0, or all 1, Clopper and Pearson's interval of as many values as
-    there are clusters.
+    The variance is that of a ratio of sums by clusters, G / (G - 1) sum (sum of residuals)^2 / n^2; the interval is
+    `share_bounds`.
 
     Args:
-        share: the values lie between 0 and 1, and so do the bounds.
+        by_t: the interval is Student's, with G - 1 degrees of freedom, which misses shares near 0 and 1 (before
+            methods 8); where all values are 0, or all 1, Clopper and Pearson's of as many values as clusters.
     """
     numbers, clusters = np.asarray(values, dtype=np.float64).ravel(), np.asarray(cluster, dtype=np.int64).ravel()
     if numbers.shape != clusters.shape:
@@ -52,14 +52,31 @@ def clustered_mean(values: npt.ArrayLike, cluster: npt.ArrayLike, *, share: bool
     value = float(numbers.mean())
     if n_clusters < 2:
         return Mean(value, None, None, ONE_CLUSTER, n, n_clusters)
-    if share and value in (0.0, 1.0):
+    error = _error(numbers - value, group, n_clusters)
+    if not by_t:
+        return Mean(value, *share_bounds(value, error, n=n, n_clusters=n_clusters), "", n, n_clusters)
+    if value in (0.0, 1.0):
         reach = 1 - ((1 - CONFIDENCE) / 2) ** (1 / n_clusters)
         return Mean(value, max(value - reach, 0.0), min(value + reach, 1.0), "", n, n_clusters)
-    sums = cluster_sums(group, numbers - value, n_clusters)
-    error = float(np.sqrt((sums**2).sum() * n_clusters / (n_clusters - 1))) / n
     half = float(stats.t.ppf((1 + CONFIDENCE) / 2, n_clusters - 1)) * error
-    low, high = value - half, value + half
-    return Mean(value, max(low, 0.0) if share else low, min(high, 1.0) if share else high, "", n, n_clusters)
+    return Mean(value, max(value - half, 0.0), min(value + half, 1.0), "", n, n_clusters)
+
+
+def bounds_by_clusters(values: npt.ArrayLike, cluster: npt.ArrayLike) -> tuple[float, float]:
+    """`share_bounds` of the mean of values between 0 and 1, of which there is one at least; those of a single cluster
+    count as one value."""
+    numbers, clusters = np.asarray(values, dtype=np.float64), np.unique(cluster, return_inverse=True)[1]
+    n_clusters = int(clusters.max()) + 1
+    share = float(numbers.mean())
+    if n_clusters < 2:
+        return share_bounds(share, 0.0, n=1, n_clusters=1)
+    return share_bounds(share, _error(numbers - share, clusters, n_clusters), n=numbers.size, n_clusters=n_clusters)
+
+
+def _error(rest: FloatArray, group: IntArray, n_clusters: int) -> float:
+    """The standard error by clusters of a mean with these residuals."""
+    sums = cluster_sums(group, rest, n_clusters)
+    return float(np.sqrt((sums**2).sum() * n_clusters / (n_clusters - 1))) / rest.size
 
 
 def share_bounds(share: float, error: float, *, n: int, n_clusters: int) -> tuple[float, float]:
