@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -11,7 +13,7 @@ from tests.work import toy
 from tests.work.models import Batch, Piece
 from tests.work.toy import claim, fresh, started, states, written
 from work import actions, kinds
-from work.actions import Held
+from work.actions import Held, holding
 from work.actions.doing import MAX_ATTEMPTS
 from work.outcomes import GiveUp
 
@@ -78,6 +80,25 @@ def test_the_leases_of_what_was_begun_are_renewed(beside: Beside, monkeypatch: p
     beside.before_the_end = waits
     beside.work(run)
     assert renewed == [[1, 2, 3, 4], [3, 4]]
+
+
+def test_what_was_renewed_with_another_is_not_renewed_again_within_the_second(
+    beside: Beside, django_assert_num_queries: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def waits(helds: Sequence[Held[Piece]]) -> None:
+        now = iter(range(10**6))
+        monkeypatch.setattr(holding, "time", SimpleNamespace(monotonic=lambda: next(now) * 0.4 + 10**9))
+        helds[0].hold()
+        with django_assert_num_queries(0):
+            helds[1].beat()
+        with django_assert_num_queries(1):
+            helds[1].beat()
+            helds[1].beat()
+        monkeypatch.undo()
+
+    run = started(4)
+    beside.before_the_end = waits
+    assert beside.work(run) == 4
 
 
 def test_what_was_tried_before_is_not_begun_beside_others(beside: Beside) -> None:

@@ -206,6 +206,46 @@ def test_of_two_workers_at_the_same_moment_one_gets_the_item() -> None:
     assert Piece.objects.get(pk=pk).token == first.key
 
 
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has one writer at a time; see test_killed")
+@pytest.mark.django_db(transaction=True)
+def test_of_two_workers_that_take_several_each_item_has_one() -> None:
+    one, two, three = started(3, enqueue=False).items.order_by("pk").values_list("pk", flat=True)
+    theirs: list[Held[Piece]] = []
+
+    def second() -> None:
+        try:
+            theirs.extend(actions.claim_all(toy.PIECES, [two, three]))
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=second)
+    with transaction.atomic():
+        ours = actions.claim_all(toy.PIECES, [two, one])
+        thread.start()
+        thread.join(1)
+        assert thread.is_alive()  # it waits
+    thread.join(10)
+    assert [held.item.pk for held in ours] == [two, one]  # as they were named
+    assert [held.item.pk for held in theirs] == [three]
+    tokens = dict(Piece.objects.values_list("pk", "token"))
+    assert tokens == {held.item.pk: held.key for held in [*ours, *theirs]}
+    assert len(set(tokens.values())) == 3
+    assert ours[0].item.run is ours[1].item.run
+
+
+def test_none_of_nothing_is_taken(run: Batch) -> None:
+    actions.cancel(run)
+    assert actions.claim_all(toy.PIECES, [item.pk for item in run.items.all()]) == []
+    assert actions.claim_all(toy.PIECES, []) == []
+
+
+def test_a_message_with_items_of_two_runs_ends_both(run: Batch) -> None:
+    other = started(2)
+    pks = [*run.items.values_list("pk", flat=True), *other.items.values_list("pk", flat=True)]
+    assert actions.do_items(kind=toy.PIECES, item_ids=pks[::2] + pks[1::2]) == 5
+    assert (fresh(run).state, fresh(other).state) == (RunState.FINISHED, RunState.FINISHED)
+
+
 def test_an_update_of_an_item_looks_at_the_item_itself(run: Batch) -> None:
     """Not at a subquery of it: PostgreSQL would not look into that again after waiting for another worker."""
     with CaptureQueriesContext(connection) as captured:

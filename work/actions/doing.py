@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 
 from base import logs
 from work import kinds, queries
-from work.actions.holding import DATABASE_ERRORS, Held, claim, held, let_go, release, release_strays
+from work.actions.holding import DATABASE_ERRORS, Held, claim, claim_all, held, let_go, release, release_strays
 from work.actions.runs import end, finish
 from work.kinds import Kind
 from work.models import Item, Run
@@ -62,10 +62,11 @@ def do_items(*, kind: Kind[Any], item_ids: Sequence[int]) -> int:
             if group.is_under_way:
                 following.take(left, fresh=True)
             done += group.do(following)
-            _insist(partial(finish, group.run))
-            group, following = following, _Group(kind)
+            run, group, following = group.run, following, _Group(kind)
             if not group:
                 group.take(left)
+            if group.run != run:  # else it goes on
+                _insist(partial(finish, run))
     finally:
         for one in (group, following):  # this process is told to stop
             one.give_back()
@@ -110,10 +111,11 @@ class _Group:
             return
         items = self._kind.item._default_manager.filter(pk__in=left, run=first.run_id, attempts__lt=MAX_ATTEMPTS - 1)
         fresh = set(items.values_list("pk", flat=True))
-        for pk in [pk for pk in left if pk in fresh][: n - 1]:
-            left.remove(pk)
-            if (holder := _insist(partial(claim, self._kind, pk))) is not None:
-                self._waiting.append(holder)
+        wanted = [pk for pk in left if pk in fresh][: n - 1]
+        left[:] = [pk for pk in left if pk not in wanted]
+        for holder in _insist(partial(claim_all, self._kind, wanted)):
+            holder.item.run = self.run  # one for all: what is read of it is read once
+            self._waiting.append(holder)
 
     def do(self, following: _Group) -> int:
         """Do them one after the other, once what they share was found; how many were done. The leases of those that

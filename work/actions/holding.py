@@ -10,14 +10,14 @@ import platform
 import threading
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection, transaction
-from django.db.models import F, QuerySet
+from django.db.models import Case, F, QuerySet, UUIDField, Value, When
 from django.utils import timezone
 
 from work import processes, queries
@@ -83,10 +83,15 @@ class Held(Generic[I]):
         if not self.still().update(lease_until=lease_until, **told):
             raise GiveUp
         if self.beside:
-            tokens = [other.key for other in self.beside]
-            others = self.kind.item._default_manager.filter(token__in=tokens, state=ItemState.CLAIMED)
+            others = self.kind.item._default_manager.filter(
+                pk__in=[other.item.pk for other in self.beside],
+                token__in=[other.key for other in self.beside],
+                state=ItemState.CLAIMED,
+            )
             others.update(lease_until=lease_until)
         self._renewed = time.monotonic()
+        for other in self.beside:
+            other._renewed = self._renewed
 
     def beat(self, *_progress: object) -> None:
         """Renew the lease, at most once a second; raises as `hold`. Takes what any progress callback is given."""
@@ -165,27 +170,40 @@ class Held(Generic[I]):
 
 
 def claim(kind: Kind[I], pk: int) -> Held[I] | None:
-    """Take an item, if it is free; a conditional UPDATE decides between workers."""
-    now, token = timezone.now(), uuid.uuid4()
+    """Take an item, if it is free."""
+    return next(iter(claim_all(kind, [pk])), None)
+
+
+def claim_all(kind: Kind[I], pks: Sequence[int]) -> list[Held[I]]:
+    """Take those of some items that are free, in their order, each under a token of its own; a conditional UPDATE
+    decides between workers. Items of one run come with one object for it. Two queries."""
+    now, tokens = timezone.now(), {pk: uuid.uuid4() for pk in pks}
     items, running = kind.item._default_manager, kind.run._default_manager.filter(state=RunState.RUNNING)
-    _at_work.add(token)
+    found: dict[int, I] = {}
+    _at_work.update(tokens.values())
     try:
-        claimed = items.filter(queries.due(now), pk=pk, run__in=running).update(
+        if items.filter(queries.due(now), pk__in=pks, run__in=running).update(
             state=ItemState.CLAIMED,
-            token=token,
+            token=_of_each(tokens),
             worker=processes.this_process(),
             lease_until=now + lease(),
             not_before=None,
             attempts=F("attempts") + 1,
-        )
-        item = items.filter(pk=pk, token=token).select_related(*kind.related).first() if claimed else None
-    except BaseException:
-        _at_work.discard(token)
-        raise
-    if item is None:
-        _at_work.discard(token)
-        return None
-    return Held(kind, item)
+        ):
+            ours = items.filter(pk__in=pks, token__in=tokens.values()).select_related(*kind.related)
+            found = {item.pk: item for item in ours.order_by()}
+    finally:
+        _at_work.difference_update(token for pk, token in tokens.items() if pk not in found)
+    runs: dict[int, Any] = {}
+    for item in found.values():
+        item.run = runs.setdefault(item.run_id, item.run)
+    return [Held(kind, found[pk]) for pk in pks if pk in found]
+
+
+def _of_each(tokens: Mapping[int, uuid.UUID]) -> uuid.UUID | Case:
+    if len(tokens) == 1:
+        return next(iter(tokens.values()))
+    return Case(*(When(pk=pk, then=Value(token, UUIDField())) for pk, token in tokens.items()))
 
 
 def let_go(holder: Held[Any]) -> None:
@@ -211,14 +229,15 @@ def release_strays(kind: Kind[Any]) -> int:
     return len(strays)
 
 
-@transaction.atomic
 def note_worker(run: Run, identity: Mapping[str, str]) -> None:
-    """Add a worker's model and libraries to the run's record, once for all workers that are alike."""
+    """Add a worker's model and libraries to the run's record, once for all workers that are alike. No query where they
+    are there."""
     whole = {**identity, "python": platform.python_version()}
-    if whole in run.provenance.setdefault("workers", []):
+    if whole in run.provenance.get("workers", []):
         return
-    locked = type(run)._default_manager.select_for_update().get(pk=run.pk)
-    if whole not in locked.provenance.setdefault("workers", []):
-        locked.provenance["workers"].append(whole)
-        locked.save(update_fields=["provenance"])
+    with transaction.atomic():
+        locked = type(run)._default_manager.select_for_update().get(pk=run.pk)
+        if whole not in locked.provenance.setdefault("workers", []):
+            locked.provenance["workers"].append(whole)
+            locked.save(update_fields=["provenance"])
     run.provenance = locked.provenance
