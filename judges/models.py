@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from django.db import models
 from django.db.models import Q
@@ -39,6 +39,12 @@ __all__ = [
     "UnreadableAnswer",
     "WorkItem",
 ]
+
+
+@lru_cache(maxsize=64)
+def _stored_prompt(text: str) -> PromptSpec:
+    """A stored prompt never changes; a worker reads it at each row."""
+    return load_prompt(text)
 
 
 class JudgeQuerySet(models.QuerySet["Judge"]):
@@ -140,7 +146,7 @@ class Judge(models.Model):
 
     @cached_property
     def prompt_spec(self) -> PromptSpec:
-        return load_prompt(self.prompt.text)
+        return _stored_prompt(self.prompt.text)
 
 
 class Run(SpendingRun):

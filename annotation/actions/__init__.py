@@ -9,7 +9,15 @@ from annotation.actions.changes import Changed, Edit, change, change_each
 from annotation.actions.deleting import delete_study, resume_deletion
 from annotation.actions.drafting import Started, confirm, draft, start_from
 from annotation.actions.experiments import draw_experiment, end_experiment
-from annotation.actions.labels import SeenOtherwise, Unanswered, Unconfirmed, record, reopen, submit
+from annotation.actions.labels import (
+    SeenOtherwise,
+    Unanswered,
+    Unconfirmed,
+    record,
+    record_and_submit,
+    reopen,
+    submit,
+)
 from annotation.actions.looks import note_look, note_looks
 from annotation.actions.notes import answer_note, ask, read_answers, withdraw_note
 from annotation.actions.people import (
@@ -136,6 +144,7 @@ __all__ = [
     "pause",
     "read_answers",
     "record",
+    "record_and_submit",
     "refuse_while_shown",
     "remove_member",
     "rename_sheet",

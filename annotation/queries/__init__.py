@@ -71,7 +71,7 @@ from annotation.queries.saving import (
     rows_of_sheet,
     standing,
 )
-from annotation.queries.schemes import whole_scheme, whole_sections
+from annotation.queries.schemes import whole_columns, whole_scheme, whole_sections
 from annotation.queries.states import RaterGraph, TableOfStates, has_states, state_graphs, tables_of_states
 from annotation.queries.warnings import Warned, can_warn, warned
 
@@ -169,6 +169,7 @@ __all__ = [
     "unfinished_cells",
     "vacancies",
     "warned",
+    "whole_columns",
     "whole_scheme",
     "whole_sections",
     "work_given",

@@ -11,6 +11,7 @@ from pathlib import Path
 from annotation import doors
 from annotation.evidence import kinds
 from annotation.models import Column, Scheme, Section
+from annotation.plain_sql import Shape, Statement
 from annotation.scheme.spec import SchemeError, SchemeSpec, load_scheme
 
 logger = logging.getLogger(__name__)
@@ -29,6 +30,22 @@ def whole_sections(columns: Collection[Column]) -> dict[int, Section]:
     return {section.pk: section for scheme in schemes for section in _read(*scheme).sections.all()}
 
 
+def whole_columns(sheet_id: int) -> list[Column]:
+    """The columns of a sheet in their order, each with its section as `whole_sections` has it, which then asks nothing.
+
+    One query, in plain SQL: a judge asks it at each row.
+    """
+    rows = _columns_of(sheet_id)
+    if not rows:
+        return []
+    scheme = whole_scheme(_scheme(rows[0], start=len(_column)))  # of one study, they have one
+    sections = {section.pk: section for section in scheme.sections.all()}
+    columns = [_column(row) for row in rows]
+    for column in columns:
+        column.section = sections[column.section_id]
+    return columns
+
+
 def whole_scheme(scheme: Scheme) -> Scheme:
     """A scheme with its sections, questions and options; its number and the time of its creation are all it needs."""
     return _read(scheme.pk, scheme.created_at)
@@ -42,6 +59,19 @@ def _comes_with_scheme(column: Column) -> bool:
 def _read(scheme_id: int, created_at: datetime) -> Scheme:
     """Its time of creation tells a scheme from another one that gets its number in a database that is made anew."""
     return Scheme.objects.prefetch_related("sections__questions__options").get(pk=scheme_id)
+
+
+_column, _scheme = Shape(Column), Shape(Scheme, "id", "created_at")
+_columns_of = Statement(
+    """
+    SELECT {column}, {scheme} FROM {column.table} JOIN {section.table} ON {section.id} = {column.section}
+        JOIN {scheme.table} ON {scheme.id} = {section.scheme}
+    WHERE {column.sheet} = %s ORDER BY {section.position}, {column.position}
+    """,
+    column=_column,
+    section=Shape(Section),
+    scheme=_scheme,
+)
 
 
 @lru_cache(maxsize=100)

@@ -60,9 +60,14 @@ def raise_limits(run: SpendingRun, *, most_tokens: int | None, most_cost: Decima
 def pause_if_spent(run: SpendingRun) -> None:
     """Stop a run that has reached its limit; what others have begun is finished (`SpendingRun.lets_end`).
 
+    No query of one that had no limit when its item was claimed: it is given one where it is resumed, which takes from
+    their holders what they hold.
+
     Raises:
         GiveUp: it had.
     """
+    if not run.is_limited:
+        return
     run.refresh_from_db(fields=["most_tokens", "most_cost"])
     if (reached := spending.reached(run)) is None:
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from django.db.models import Q
@@ -77,7 +77,7 @@ def _finish(
         **counter.added,
     ):
         # One attempt's labels can be written once only.
-        annotating.record(assignment=assignment, answers=labelled.answers, key=held.key)
+        annotating.record_and_submit(assignment=assignment, answers=labelled.answers, key=held.key)
         # Those of an earlier, unfinished attempt go.
         UnreadableAnswer.objects.filter(assignment=assignment).delete()
         UnreadableAnswer.objects.bulk_create(
@@ -91,7 +91,6 @@ def _finish(
             )
             for one in labelled.unread
         )
-        annotating.submit(assignment=assignment, allow_open=True)
 
 
 def ask_together(helds: Sequence[Held[WorkItem]]) -> Iterator[None]:
@@ -122,20 +121,28 @@ def ask_together(helds: Sequence[Held[WorkItem]]) -> Iterator[None]:
 def loaded(held: Held[Any], backend: Backend) -> dict[str, str]:
     """The identity of a backend, which loads it, where it is not loaded yet. Of one that asks outside it is asked once
     a run and process."""
-    if not backend.asks_outside:
-        with held.loading():
-            return backend.identity()
-    return _once(held, "identity", backend, backend.identity_told)
+    if backend.asks_outside:
+        return _once(held, "identity", backend, backend.identity_told)
+    with _loading(held, backend):
+        return backend.identity()
 
 
 def binding_of(held: Held[Any], judge: Judge, backend: Backend) -> dict[str, str]:
     """How the answers of a judge are bound to a grammar, for its record; nothing where they are not."""
     if judge.method not in (Method.RATING, Method.WRITING) or not judge.prompt_spec.grammar:
         return {}
-    if not backend.asks_outside:
-        with held.loading():
-            return {"grammar": backend.binding()}
-    return _once(held, "binding", backend, lambda on_progress: {"grammar": backend.binding_told(on_progress)})
+    if backend.asks_outside:
+        return _once(held, "binding", backend, lambda on_progress: {"grammar": backend.binding_told(on_progress)})
+    with _loading(held, backend):
+        return {"grammar": backend.binding()}
+
+
+def _loading(held: Held[Any], backend: Backend) -> AbstractContextManager[None]:
+    """While a backend says what it is. One that is loaded takes no time for it: the lease is renewed when it is due."""
+    if not backend.is_loaded:
+        return held.loading()
+    held.beat()
+    return nullcontext()
 
 
 # What was asked of whom in which run; the first of them go.

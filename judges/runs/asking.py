@@ -11,7 +11,7 @@ from annotation.actions import Answer
 from annotation.evidence.blocks import Block
 from annotation.models import Assignment, Column, Option, Question, Row
 from annotation.scheme.basis import facet_text
-from annotation.scheme.spec import Layout, QuestionSpec, SectionSpec
+from annotation.scheme.spec import Layout, QuestionSpec, SchemeSpec, SectionSpec
 from judges import doors
 from judges.methods import prompting
 from judges.methods.answers import Why
@@ -114,18 +114,22 @@ class Labelled:
     written: int = 0  # of the tokens
 
 
-def facets_read(judge: Judge, row: Row) -> dict[str, str | list[str]]:
-    """The facets of a row that a judge's prompt may name: those that raters see."""
-    # Of its study too, for the scheme says which of them raters may see; most prompts want none.
-    wants = any(begins in judge.prompt_spec.row for begins in ("row_", "lines_"))
-    facets = row.sheet.study.scheme.parsed.row.shown if wants else ()
-    return {facet.key: row.facets.get(facet.key) or "" for facet in facets}
+def facets_read(judge: Judge, row: Row, scheme: SchemeSpec | None = None) -> dict[str, str | list[str]]:
+    """The facets of a row that a judge's prompt may name: those that raters see.
+
+    `scheme`: of the row's study, which says which these are; without it the study is asked for, if any are wanted.
+    """
+    if not any(begins in judge.prompt_spec.row for begins in ("row_", "lines_")):
+        return {}
+    scheme = row.sheet.study.scheme.parsed if scheme is None else scheme
+    return {facet.key: row.facets.get(facet.key) or "" for facet in scheme.row.shown}
 
 
-def texts_read(judge: Judge, row: Row, blocks: Sequence[Block]) -> Iterator[str]:
-    """What may stand in a judge's prompt and was written by others: the row's title, its facets, its evidence."""
+def texts_read(judge: Judge, row: Row, blocks: Sequence[Block], scheme: SchemeSpec | None = None) -> Iterator[str]:
+    """What may stand in a judge's prompt and was written by others: the row's title, its facets, its evidence;
+    `scheme`: as of `facets_read`."""
     yield row.title
-    yield from map(facet_text, facets_read(judge, row).values())
+    yield from map(facet_text, facets_read(judge, row, scheme).values())
     yield from (block.text for block in blocks)
 
 
@@ -170,6 +174,10 @@ class AtRow:
     _done: int = 0  # cells of the calls before
     _shared: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def scheme(self) -> SchemeSpec:
+        return self.asked[0].column.section.scheme.parsed
+
     @cached_property
     def shared(self) -> str:
         """The part of the prompt that all cells share."""
@@ -179,7 +187,7 @@ class AtRow:
         """That part, with these examples in it."""
         if examples not in self._shared:
             row = self.assignment.row
-            facets = facets_read(self.judge, row)
+            facets = facets_read(self.judge, row, self.scheme)
             self._shared[examples] = prompting.row_text(
                 self.judge.prompt_spec,
                 title=row.title,

@@ -27,7 +27,7 @@ def label(row: AtRow) -> Labelled:
     document = row.assignment.row
     language = LANGUAGES.get((document.language or "en").split("-")[0].lower(), "english")
     judge = LexicalJudge(language, lexicon_of(row.judge))
-    known = kinds.known(document.sheet.study.scheme.parsed.block_kinds)
+    known = kinds.known(row.scheme.block_kinds)
     lines = {kind: [block.text for block in row.blocks if block.kind == kind] for kind in {b.kind for b in row.blocks}}
 
     def look_up(item: str, where_to: Iterable[str]) -> tuple[LexicalVerdict, str]:

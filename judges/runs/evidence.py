@@ -55,7 +55,7 @@ def evidence_of(judge: Judge, row: Row, *, corrected: bool = False) -> list[Bloc
     wanted = prompting.kinds_read(judge.prompt_spec, judge.method) or kinds_of(judge.evidence)
     found = {each.kind: each for each in Extraction.objects.filter(extractor=judge.evidence, row=row)}
     by_people = corrections_of(found.values()) if corrected else {}
-    names = {"extractor": judge.evidence.name, "study": row.sheet.study.slug}
+    name = judge.evidence.name
     for kind in wanted:
         if kind not in found:
             raise NotExtracted(
@@ -63,12 +63,12 @@ def evidence_of(judge: Judge, row: Row, *, corrected: bool = False) -> list[Bloc
                     "“%(extractor)s” has taken nothing out of this document yet. Start that extraction first, on the "
                     "page of judges or with “manage.py extract %(study)s %(extractor)s”, then resume this run."
                 )
-                % names
+                % {"extractor": name, "study": row.sheet.study.slug}
             )
         if found[kind].refused and found[kind].pk not in by_people:
             raise NotExtracted(
                 _("“%(extractor)s” took no list of the kind “%(kind)s” out of this document: %(why)s")
-                % {**names, "kind": kind, "why": found[kind].refused}
+                % {"extractor": name, "kind": kind, "why": found[kind].refused}
             )
     return [block for kind in wanted for block in blocks_of(found[kind], by_people.get(found[kind].pk))]
 

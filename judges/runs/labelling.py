@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
 from django.utils.translation import gettext as _
 
-from annotation.models import Assignment, Question, Scheme
-from annotation.scheme.spec import SchemeSpec
+from annotation import queries
+from annotation.models import Assignment, Column, Question
+from annotation.scheme.spec import QuestionSpec, SchemeSpec, SectionSpec
 from judges.methods import USES, Method, addressing, prompting, shapes
 from judges.methods.calibration import Calibration
+from judges.methods.prompting import QuestionPrompt
 from judges.models import Judge
 from judges.runs import by_cloze, by_embedding, by_judges, by_rating, by_words, by_writing, evidence, nearest
 from judges.runs.asking import Answering, Asked, AtRow, Labelled, Respondent, RowFailed, Unread, texts_read
@@ -135,34 +137,28 @@ def sections_of(judge: Judge) -> list[str]:
     return sorted({name.split(".")[0] for name in asked})
 
 
-def cells_asked(judge: Judge, assignment: Assignment) -> list[Asked]:
-    """The cells of a row that the judge answers: those that its prompt asks, and no preset answers. Three queries."""
+def cells_asked(judge: Judge, assignment: Assignment, columns: Sequence[Column] | None = None) -> list[Asked]:
+    """The cells of a row that the judge answers: those that its prompt asks, and no preset answers.
+
+    `columns`: of the row's sheet, as `queries.whole_columns` has them; else they are asked for, in one query.
+    """
     asked_of = prompting.questions_for(judge.prompt_spec, judge.method)
-    columns = list(
-        assignment.row.sheet.columns.select_related("section__scheme").order_by("section__position", "position")
-    )
-    questions: dict[int, list[Question]] = {}
-    for question in Question.objects.filter(section__in={c.section_id for c in columns}).prefetch_related("options"):
-        questions.setdefault(question.section_id, []).append(question)
-    schemes: dict[int, Scheme] = {}
-    for column in columns:  # each scheme is parsed once
-        column.section.scheme = schemes.setdefault(column.section.scheme_id, column.section.scheme)
-    specs = {column.section_id: column.section.spec for column in columns}
-    asked = []
-    for column in columns:
-        section = specs[column.section_id]
-        for question in questions[column.section_id]:
-            of_question = asked_of.get(f"{section.key}.{question.key}")
-            spec = section.question(question.key)
-            if of_question and assignment.asks(column.section) and prompting.is_asked(section, spec, column.facets):
-                options = {option.key: option for option in question.options.all()}
-                calibration = _calibration(judge, f"{section.key}.{question.key}")
-                asked.append(
-                    Asked(
-                        column, question, section, spec, of_question, options, calibration, judge.prompt_spec.candidates
-                    )
-                )
-    return asked
+    columns = queries.whole_columns(assignment.row.sheet_id) if columns is None else columns
+    # Of each section that is asked, what is asked in it.
+    of_section: dict[int, list[tuple[SectionSpec, Question, QuestionSpec, QuestionPrompt, Calibration | None]]] = {}
+    for section in {column.section_id: column.section for column in columns}.values():
+        spec = section.spec
+        of_section[section.pk] = [
+            (spec, question, section.specs[question.pk], asked_of[name], _calibration(judge, name))
+            for question in section.questions.all()
+            if assignment.asks(section) and (name := f"{spec.key}.{question.key}") in asked_of
+        ]
+    return [
+        Asked(column, question, section, spec, prompt, question.by_key, calibration, judge.prompt_spec.candidates)
+        for column in columns
+        for section, question, spec, prompt, calibration in of_section[column.section_id]
+        if prompting.is_asked(section, spec, column.facets)
+    ]
 
 
 def _calibration(judge: Judge, question: str) -> Calibration | None:
@@ -182,8 +178,10 @@ def label_row(
     only: Collection[tuple[int, str]] | None = None,
     only_sized: bool = False,
     replies: Mapping[tuple[int, str], Generated] | None = None,
+    columns: Sequence[Column] | None = None,
 ) -> Labelled:
-    """Answer the cells of one row; `corrected`, `only`: as of `at_row`; `only_sized`, `replies`: as of `AtRow`.
+    """Answer the cells of one row; `corrected`, `only`, `columns`: as of `at_row`; `only_sized`, `replies`: as of
+    `AtRow`.
 
     Raises:
         RowFailed: the row has no evidence, or more than the model's context takes.
@@ -191,7 +189,7 @@ def label_row(
         Whatever `on_progress` raises.
     """
     row = replace(
-        at_row(judge, assignment, corrected=corrected, only=only),
+        at_row(judge, assignment, corrected=corrected, only=only, columns=columns),
         backend=backend,
         on_progress=on_progress,
         only_sized=only_sized,
@@ -201,22 +199,27 @@ def label_row(
     labelled = _METHODS[method](row)
     found, unread = settled(labelled.answers, labelled.unread, facets=assignment.row.facets)
     found = [replace(answer, scores=shapes.stored(method, answer.scores)) for answer in found]
-    speaks = addressing.first_that_speaks(texts_read(judge, assignment.row, row.blocks))
+    speaks = addressing.first_that_speaks(texts_read(judge, assignment.row, row.blocks, row.scheme))
     return Labelled(found, tokens=labelled.tokens, unread=unread, speaks=speaks, written=row.written)
 
 
 def at_row(
-    judge: Judge, assignment: Assignment, *, corrected: bool = False, only: Collection[tuple[int, str]] | None = None
+    judge: Judge,
+    assignment: Assignment,
+    *,
+    corrected: bool = False,
+    only: Collection[tuple[int, str]] | None = None,
+    columns: Sequence[Column] | None = None,
 ) -> AtRow:
     """The judge at this row, who asks nobody yet.
 
     `corrected`: by extracted lists as people have corrected them; `only`: these cells, each a column and the key of a
-    question.
+    question; `columns`: as of `cells_asked`.
 
     Raises:
         RowFailed: it has nothing to answer there, or nothing to read.
     """
-    every = cells_asked(judge, assignment)
+    every = cells_asked(judge, assignment, columns)
     asked = [cell for cell in every if only is None or cell.key in only]
     if not asked:
         raise RowFailed(_("The judge's prompt asks none of the questions of this sheet."))

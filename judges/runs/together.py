@@ -17,7 +17,8 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NoReturn
 
-from annotation.models import Assignment
+from annotation import queries
+from annotation.models import Assignment, Column
 from judges.methods import Method
 from judges.models import Judge, Run
 from judges.runs import by_cloze, labelling
@@ -76,7 +77,11 @@ class Scoring:
     """Rows that are scored by another thread, from now on; this one reads and writes the database meanwhile."""
 
     def __init__(self, judge: Judge, assignments: Sequence[Assignment], backend: Backend, *, corrected: bool) -> None:
-        self._asked = [_to_score(judge, assignment, corrected=corrected) for assignment in assignments]
+        columns = _columns_of(assignments)
+        self._asked = [
+            _to_score(judge, assignment, corrected=corrected, columns=columns[assignment.row.sheet_id])
+            for assignment in assignments
+        ]
         self._fed = self._done = 0
         self._stopped = False
         # In this thread's context, whose language errors are told in.
@@ -153,7 +158,11 @@ def answers(
     Raises:
         BackendError, and whatever `on_progress` raises: as `Backend.generate`.
     """
-    heard = [_heard(judge, assignment, corrected=corrected).asked for assignment in assignments]
+    columns = _columns_of(assignments)
+    heard = [
+        _heard(judge, assignment, corrected=corrected, columns=columns[assignment.row.sheet_id]).asked
+        for assignment in assignments
+    ]
     said: list[dict[tuple[str, Sampling], Generated | PromptTooLong]] = [{} for _ in assignments]
     fed, told = 0, 0  # tokens; those of them that a backend says it has written
     for kind in dict.fromkeys(replace(sampling, seed=1) for asked in heard for _prompt, sampling in asked):
@@ -216,17 +225,25 @@ class _Hears:
         raise _Enough
 
 
-def _heard(judge: Judge, assignment: Assignment, *, corrected: bool) -> _Hears:
+def _columns_of(assignments: Sequence[Assignment]) -> dict[int, list[Column]]:
+    """The columns of their sheets, by the sheet's number: read once for all rows of a call. When a row is labelled they
+    are read again, and what is asked otherwise by then is asked anew."""
+    return {sheet: queries.whole_columns(sheet) for sheet in {assignment.row.sheet_id for assignment in assignments}}
+
+
+def _heard(judge: Judge, assignment: Assignment, *, corrected: bool, columns: Sequence[Column]) -> _Hears:
     hears = _Hears()
     with suppress(_Enough, RowFailed):
-        labelling.label_row(judge, assignment, hears, None, corrected)
+        labelling.label_row(judge, assignment, hears, None, corrected, columns=columns)
     return hears
 
 
-def _to_score(judge: Judge, assignment: Assignment, *, corrected: bool) -> tuple[AtRow, RowPrompt] | None:
+def _to_score(
+    judge: Judge, assignment: Assignment, *, corrected: bool, columns: Sequence[Column]
+) -> tuple[AtRow, RowPrompt] | None:
     """A row and what is asked of it; None where that cannot be asked."""
     with suppress(RowFailed):
-        row = labelling.at_row(judge, assignment, corrected=corrected)
+        row = labelling.at_row(judge, assignment, corrected=corrected, columns=columns)
         return row, by_cloze.prompt_of(row)
     return None
 

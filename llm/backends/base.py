@@ -282,6 +282,12 @@ class Backend(ABC):
         """As `identity`, of a backend that asks outside: calls `on_progress` meanwhile, and raises what that raises."""
         return self.identity()
 
+    @property
+    def is_loaded(self) -> bool:
+        """Whether `identity` and `binding` are told at once, since nothing has to be loaded or tried out for them any
+        more. What cannot tell says no, and its holder's lease is then kept by a thread."""
+        return False
+
     @abstractmethod
     def identity(self) -> dict[str, str]:
         """What produced the scores, for the run's record: model, revision, digest of the weights, dtype, device,

@@ -232,6 +232,11 @@ class TransformersBackend(Backend):
                 permanent=False,
             ) from error
 
+    @property
+    def is_loaded(self) -> bool:
+        loaded = _loaded
+        return loaded is not None and loaded.backend == self and (loaded.tried_out.is_set() or not self.writes)
+
     def identity(self) -> dict[str, str]:
         with self._at_work() as loaded:
             # As it is now: what did not fit the GPU's memory has changed it.
@@ -319,6 +324,8 @@ class _Loaded:
     share_off: float = 1.0
     # A thread may score while another asks about one row, or cuts the next ones into tokens.
     one_call: threading.Lock = field(default_factory=threading.Lock)
+    # How answers are written: from then on it is known.
+    tried_out: threading.Event = field(default_factory=threading.Event)
 
     def written(self) -> dict[str, str]:
         """How answers are written, for the record."""
@@ -332,6 +339,7 @@ class _Loaded:
             told["steps"] = "captured"
         if self.generator.looks_up:
             told["guesses"] = "looked up, at temperature 0"
+        self.tried_out.set()
         return told
 
 

@@ -6,8 +6,9 @@ import uuid
 from dataclasses import replace
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from annotation import actions, queries
 from annotation.actions import Answer, NotNow, Refused
@@ -375,6 +376,46 @@ def test_submit_a_second_time_keeps_the_first_time(leases: Leases) -> None:
     first = actions.submit(assignment=leases.annas[0])
 
     assert actions.submit(assignment=leases.annas[0]).submitted_at == first.submitted_at
+
+
+def _at_one_go(assignment: Assignment, options: dict[tuple[str, str], str], key: uuid.UUID) -> None:
+    given = [builders.answer(assignment.row.sheet, *cell, option) for cell, option in options.items()]
+    with transaction.atomic():
+        actions.record_and_submit(assignment=assignment, answers=given, key=key)
+
+
+def _one_after_the_other(assignment: Assignment, options: dict[tuple[str, str], str], key: uuid.UUID) -> None:
+    with transaction.atomic():
+        label(assignment, options, key=key)
+        actions.submit(assignment=assignment, allow_open=True)
+
+
+@pytest.mark.parametrize("state", Assignment.State)
+@pytest.mark.parametrize("options", [{RENT: "stated"}, {}, {NOTICE_ACT: "absent", NOTICE_PARTY: "same"}], ids=len)
+@pytest.mark.parametrize("sent", [1, 2])
+def test_record_and_submit_leaves_what_both_leave(
+    leases: Leases, state: str, options: dict[tuple[str, str], str], sent: int
+) -> None:
+    """Whatever the assignment's state, also where nothing is answered, it is refused, or it comes a second time."""
+    left = []
+    for assignment, write in zip(leases.judges, (_one_after_the_other, _at_one_go), strict=True):
+        label(assignment, {INSPECT_ACT: "found"})
+        Assignment.objects.filter(pk=assignment.pk).update(
+            state=state,
+            submitted_at=timezone.now() if state == "submitted" else None,
+            failure="why" if state == "failed" else "",
+            started_at=None,
+        )
+        key, said = uuid.uuid4(), []
+        for _time in range(sent):
+            try:
+                write(assignment, options, key)
+            except Refused as refused:
+                said.append((type(refused), str(refused).replace(assignment.row.name, "this row")))
+        assignment.refresh_from_db()
+        times = [at is not None for at in (assignment.started_at, assignment.submitted_at)]
+        left.append((said, assignment.state, assignment.failure, times, standing(assignment), history(assignment)))
+    assert left[0] == left[1]
 
 
 def test_reopen_takes_a_submission_back_with_its_labels(leases: Leases) -> None:

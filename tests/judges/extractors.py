@@ -28,7 +28,7 @@ RENT = "<paragraphs><paragraph>The tenant pays the rent</paragraph></paragraphs>
 class Written:
     """A backend that answers from a list, the last answer again and again, and keeps what it was asked."""
 
-    asks_outside = False
+    asks_outside = is_loaded = False
 
     def __init__(self, *answers: str | Exception | PromptTooLong, cut: bool = False) -> None:
         self.answers = list(answers)

@@ -186,7 +186,7 @@ def claim(item: WorkItem, *, worker: str = OTHER_HOST, attempts: int = 1, **chan
 class FailingBackend:
     """Fails as it is told; what a GPU out of memory does."""
 
-    asks_outside = False
+    asks_outside = is_loaded = False
 
     def __init__(self, error: Exception) -> None:
         self.error = error
@@ -207,7 +207,7 @@ def ended(answer: Generated, sampling: Sampling) -> Generated:
 class ScriptedBackend:
     """Writes what it is told to: a text, or a function of (prompt, seed) to one."""
 
-    asks_outside = False
+    asks_outside = is_loaded = False
 
     def __init__(self, says: str | Callable[[str, int], str], *, cut: bool = False) -> None:
         self.says = says

@@ -96,7 +96,7 @@ def test_what_a_row_took_that_could_not_be_written_is_counted_too(
     def refuse(**_what: Any) -> None:
         raise Refused("No such option.")
 
-    monkeypatch.setattr("annotation.actions.record", refuse)
+    monkeypatch.setattr("annotation.actions.record_and_submit", refuse)
     run = actions.start_run(study=leases.study, judge=priced(), by=None, most_tokens=10_000)
     assert work(run) == 0
     assert states(run) == {"failed": 2}

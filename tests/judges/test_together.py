@@ -13,7 +13,7 @@ import pytest
 
 from annotation import actions as annotating
 from annotation.evidence.blocks import Block
-from annotation.models import Label, Study
+from annotation.models import Assignment, Label, Study
 from judges import actions
 from judges.actions import spending
 from judges.methods import grammar, rating
@@ -232,7 +232,7 @@ class TestScores:
     ) -> None:
         monkeypatch.setattr(TransformersBackend, "scored_together", lambda place: 2)
         written, threads = Event(), []
-        patched, record = TransformersBackend.score, annotating.record
+        patched, record = TransformersBackend.score, annotating.record_and_submit
 
         def score(self: TransformersBackend, rows: Sequence[RowPrompt], *args: Any) -> Any:
             threads.append(current_thread())
@@ -245,7 +245,7 @@ class TestScores:
             return record(**of)
 
         monkeypatch.setattr(TransformersBackend, "score", score)
-        monkeypatch.setattr(annotating, "record", writes)
+        monkeypatch.setattr(annotating, "record_and_submit", writes)
         run = started(study, helpers.cloze_judge(helpers.save_tiny_model(tmp_path)))
         assert actions.score_items(item_ids=[item.pk for item in items(run)]) == 5
         assert counted == [2, 2, 1]
@@ -299,6 +299,46 @@ class TestScores:
         told = [scores["rescued"] for scores in labels.values_list("scores", flat=True)]
         assert len(told) >= 5
         assert all(told)
+
+    def test_a_column_that_is_added_meanwhile_is_asked_in_the_rows_that_follow(
+        self, study: Study, tmp_path: Path, counted: list[int], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        sheet, acts = study.sheets.get(), study.scheme.sections.get(key="acts")
+        record = annotating.record_and_submit
+
+        def writes(**of: Any) -> Any:
+            record(**of)
+            if not sheet.columns.filter(name="Repair").exists():
+                annotating.add_column(sheet=sheet, section=acts, spec=acts.spec, facets={"act": "Repair", "party": ""})
+
+        monkeypatch.setattr(annotating, "record_and_submit", writes)
+        run = started(study, helpers.cloze_judge(helpers.save_tiny_model(tmp_path)))
+        assert work(run) == 5
+        assert counted == [5, 1, 1, 1, 1]  # what was scored without it is not taken
+        asked = [len({column for row, _repeat, column, *_of in said(run) if row == f"Clause {n}"}) for n in range(1, 6)]
+        assert asked == [4, 5, 5, 5, 5]
+
+    def test_what_is_withdrawn_or_cancelled_behind_the_scores_is_not_written(
+        self, study: Study, tmp_path: Path, counted: list[int], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        run = started(study, helpers.cloze_judge(helpers.save_tiny_model(tmp_path)))
+        _first, second, *_others = items(run)
+        record, n_written = annotating.record_and_submit, 0
+
+        def writes(**of: Any) -> Any:
+            nonlocal n_written
+            record(**of)
+            n_written += 1
+            if n_written == 1:
+                Assignment.objects.filter(pk=second.assignment_id).update(state=Assignment.State.WITHDRAWN)
+            else:
+                actions.cancel_run(run=Run.objects.get(pk=run.pk))
+
+        monkeypatch.setattr(annotating, "record_and_submit", writes)
+        assert work(run) == 2  # the first and the third
+        assert counted == [5]
+        assert states(run) == {"done": 2, "queued": 2}
+        assert {row for row, *_of in said(run)} == {"Clause 1", "Clause 3"}
 
     def test_a_row_that_cannot_be_scored_fails_alone(self, study: Study, tmp_path: Path, counted: list[int]) -> None:
         sheet = study.sheets.get()
