@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from django.db import connection
@@ -15,6 +16,7 @@ from judges.runs import labelling
 from llm.backends.transformers import TransformersBackend
 from tests.judges import helpers
 from tests.judges.helpers import states
+from work.actions import holding
 
 pytestmark = pytest.mark.django_db
 
@@ -22,6 +24,12 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def judge(db: None, tmp_path: Path, model_forgotten: None) -> Judge:
     return helpers.cloze_judge(helpers.save_tiny_model(tmp_path))
+
+
+@pytest.fixture(autouse=True)
+def within_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leases are renewed once a second at most, however slow this machine is."""
+    monkeypatch.setattr(holding, "time", SimpleNamespace(monotonic=lambda: 0.0))
 
 
 @pytest.fixture
