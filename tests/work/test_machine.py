@@ -239,6 +239,11 @@ def test_none_of_nothing_is_taken(run: Batch) -> None:
     assert actions.claim_all(toy.PIECES, []) == []
 
 
+def test_an_item_that_is_named_twice_is_taken_once(run: Batch) -> None:
+    first, second, _third = run.items.order_by("pk").values_list("pk", flat=True)
+    assert [held.item.pk for held in actions.claim_all(toy.PIECES, [second, first, second])] == [second, first]
+
+
 def test_a_message_with_items_of_two_runs_ends_both(run: Batch) -> None:
     other = started(2)
     pks = [*run.items.values_list("pk", flat=True), *other.items.values_list("pk", flat=True)]

@@ -197,7 +197,7 @@ def claim_all(kind: Kind[I], pks: Sequence[int]) -> list[Held[I]]:
     runs: dict[int, Any] = {}
     for item in found.values():
         item.run = runs.setdefault(item.run_id, item.run)
-    return [Held(kind, found[pk]) for pk in pks if pk in found]
+    return [Held(kind, found[pk]) for pk in tokens if pk in found]
 
 
 def _of_each(tokens: Mapping[int, uuid.UUID]) -> uuid.UUID | Case:
