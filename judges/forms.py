@@ -303,7 +303,7 @@ def limit_refused() -> str:
 
 
 def resumed_by(request: AppRequest, _run: SpendingRun) -> dict[str, Any]:
-    """By whom and with which limits a run is resumed.
+    """By whom and with which limits a run is resumed: without one whose field was emptied.
 
     Raises:
         Refused: one is none.
@@ -311,7 +311,8 @@ def resumed_by(request: AppRequest, _run: SpendingRun) -> dict[str, Any]:
     form = LimitForm(request.POST)
     if not form.is_valid():
         raise Refused(limit_refused())
-    return {"by": request.user, **form.cleaned_data}
+    emptied = {name for name, most in form.cleaned_data.items() if most is None and name in request.POST}
+    return {"by": request.user, "without": emptied, **form.cleaned_data}
 
 
 class ExtractorForm(NamesAModel):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from decimal import Decimal
 
 from django.db import transaction
@@ -140,10 +141,11 @@ def resume_extraction(
     by: User | None = None,
     most_tokens: int | None = None,
     most_cost: Decimal | None = None,
+    without: Collection[str] = (),
     enqueue: bool = True,
 ) -> None:
     """Go on with the documents that are left, failed ones included. `enqueue`: as for `start_extraction`;
-    `most_tokens`, `most_cost`: limits in the place of those that it has, which stay where None is given.
+    `most_tokens`, `most_cost`, `without`: as for `raise_limits`.
 
     Raises:
         Refused: nothing is left, another run of the extractor is at work, the run has spent what it may, or the
@@ -152,7 +154,7 @@ def resume_extraction(
     Study.objects.select_for_update().get(pk=run.study_id)
     _refuse_if_at_work(run.study, run.extractor)
     _refuse_unready(run.study, run.extractor)
-    raise_limits(run, most_tokens=most_tokens, most_cost=most_cost)
+    raise_limits(run, most_tokens=most_tokens, most_cost=most_cost, without=without)
     if not work.resume(run, enqueue=enqueue):
         raise Refused(_("Nothing is left to do in this run."))
     note_key(model=run.extractor.model, study=run.study, by=by)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from decimal import Decimal
 
 from django.db import transaction
@@ -211,10 +211,11 @@ def resume_run(
     by: User | None = None,
     most_tokens: int | None = None,
     most_cost: Decimal | None = None,
+    without: Collection[str] = (),
     enqueue: bool = True,
 ) -> None:
-    """Go on with what has no label yet, failed rows included. `enqueue`: as for `start_run`; `most_tokens` and
-    `most_cost`: limits in the place of those that it has, which stay where None is given.
+    """Go on with what has no label yet, failed rows included. `enqueue`: as for `start_run`; `most_tokens`,
+    `most_cost`, `without`: as for `raise_limits`.
 
     Raises:
         Refused: nothing is left, another run of the judge is at work, the run has spent what it may, or the judge could
@@ -222,7 +223,7 @@ def resume_run(
     """
     _refuse_unready(run.judge, run.study)
     _only_run_of(_rater_of(run.study, run.judge))
-    raise_limits(run, most_tokens=most_tokens, most_cost=most_cost)
+    raise_limits(run, most_tokens=most_tokens, most_cost=most_cost, without=without)
     if not work.resume(run, enqueue=enqueue):
         raise Refused(_("Nothing is left to do in this run."))
     annotating.note_key(model=run.judge.model, study=run.study, by=by)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from decimal import Decimal
 from typing import Any
@@ -42,15 +42,21 @@ def stored_prices(prices: Prices | None) -> dict[str, Any]:
     return {"prices": prices.stored()} if prices else {}
 
 
-def raise_limits(run: SpendingRun, *, most_tokens: int | None, most_cost: Decimal | None) -> None:
+def raise_limits(
+    run: SpendingRun, *, most_tokens: int | None, most_cost: Decimal | None, without: Collection[str] = ()
+) -> None:
     """Before a run is resumed: limits in the place of those that it has, which stay where None is given.
+
+    Args:
+        without: which limits (`most_tokens`, `most_cost`) it has no more.
 
     Raises:
         Refused: such a limit is none, or the run has spent what it may.
     """
     refuse_limits(run.prices, most_tokens=most_tokens, most_cost=most_cost)
-    run.most_tokens = run.most_tokens if most_tokens is None else most_tokens
-    run.most_cost = run.most_cost if most_cost is None else most_cost
+    for name, most in (("most_tokens", most_tokens), ("most_cost", most_cost)):
+        if most is not None or name in without:
+            setattr(run, name, most)
     if (reached := spending.reached(run)) is not None:
         raise Refused(_("%(reached)s Resume it with a higher limit.") % {"reached": reached})
     run.paused = False

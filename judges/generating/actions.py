@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -189,16 +189,17 @@ def resume(
     by: User | None = None,
     most_tokens: int | None = None,
     most_cost: Decimal | None = None,
+    without: Collection[str] = (),
     enqueue: bool = True,
 ) -> None:
-    """Go on with the texts that are left, failed ones included. `enqueue`: as for `start`; `most_tokens`, `most_cost`:
-    limits in the place of those that it has, which stay where None is given.
+    """Go on with the texts that are left, failed ones included. `enqueue`: as for `start`; `most_tokens`, `most_cost`,
+    `without`: as for `raise_limits`.
 
     Raises:
         Refused: nothing is left, it is at work, or it has spent what it may.
     """
     lock_to_resume(run)
-    raise_limits(run, most_tokens=most_tokens, most_cost=most_cost)
+    raise_limits(run, most_tokens=most_tokens, most_cost=most_cost, without=without)
     if not work.resume(run, enqueue=enqueue):
         raise Refused(_("Nothing is left to do in this run."))
     note_key(model=run.model, study=run.study, by=by)

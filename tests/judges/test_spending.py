@@ -154,6 +154,21 @@ def test_a_run_pauses_at_its_limit_and_goes_on_with_a_higher_one(
     assert (fresh(run).state, fresh(run).paused) == (Run.State.FINISHED, False)
 
 
+@pytest.mark.parametrize("limit", [{"most_tokens": 150}, {"most_cost": Decimal("0.0003")}])
+def test_a_run_goes_on_without_a_limit_whose_field_was_emptied(
+    leases: Leases, counting: Counting, author: Client, limit: dict[str, Any]
+) -> None:
+    run = actions.start_run(study=leases.study, judge=priced(), by=None, **limit)
+    work(run)
+    # A run that was cancelled has no fields for its limits, and keeps them.
+    author.post(f"{run.get_absolute_url()}resume/", {})
+    assert fresh(run).paused
+    author.post(f"{run.get_absolute_url()}resume/", {"most_tokens": "", "most_cost": ""})
+    assert work(run) == 1
+    run = fresh(run)
+    assert (run.state, run.most_tokens, run.most_cost) == (Run.State.FINISHED, None, None)
+
+
 def test_a_program_sets_the_limit_and_raises_it(leases: Leases, counting: Counting, api_of: ApiOf) -> None:
     manager, at = api_of(leases.manager), f"/api/v1/studies/{leases.study.slug}"
     judge = priced()
