@@ -118,3 +118,26 @@ def test_more_than_is_taken_at_once_is_refused_with_a_sentence(page: Page, brows
     page.get_by_role("button", name="Try it").click()
     expect(page.get_by_role("alert")).to_contain_text("is the prompt longer than 2.5 MB?")
     expect(page.get_by_role("button", name="Try it")).to_be_enabled()
+
+
+def test_who_tries_by_keys_stays_on_the_button(page: Page) -> None:
+    button = page.get_by_role("button", name="Try it")
+    button.press("Enter")
+    expect(page.locator("#trial .errorlist")).to_be_visible()
+    expect(button).to_be_focused()
+
+
+def test_a_trial_is_asked_for_once_at_a_time(page: Page) -> None:
+    asked: list[str] = []
+
+    def slowly(route: Route) -> None:
+        asked.append(route.request.url)
+        time.sleep(0.5)
+        route.continue_()
+
+    page.route("**/judges/new/try/", slowly)
+    button = page.get_by_role("button", name="Try it")
+    for _press in range(3):
+        button.press("Enter")
+    expect(page.locator("#trial .errorlist")).to_be_visible()
+    assert len(asked) == 1
