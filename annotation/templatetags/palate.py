@@ -26,8 +26,9 @@ from annotation.scheme.spec import QuestionSpec
 
 register = template.Library()
 
-# Characters of a document's name and of a question's that have room in one line before the cells.
-LONG_NAME, LONG_QUESTION = 24, 11
+# Characters that have room before the cells: of a document's name for each of its questions, and of a question's.
+LONG_NAME, LONG_QUESTION = 16, 11
+LONG_WORD = 14  # has no room in a line of a name
 
 # What a screen reader says of the corner of a cell.
 NOTE_WORDS = {
@@ -104,7 +105,10 @@ def _line(line: GridLine, questions: int, *, closed: object) -> str:
     if line.first:
         name = escape(assignment.row.name)
         shown = breaking(name)
-        long, title = (" long", f' title="{name}"') if len(assignment.row.name) > LONG_NAME else ("", "")
+        long, title = "", ""
+        if len(assignment.row.name) > LONG_NAME * questions:
+            solid = any(len(word) > LONG_WORD for word in re.split(r"[\s_.-]", assignment.row.name))
+            long, title = " long solid" if solid else " long", f' title="{name}"'
         before = (
             f'<th role="rowheader" class="doc" aria-rowspan="{questions}"{title}>'
             f'<span class="name{long}">{shown}</span>'

@@ -466,6 +466,7 @@ def test_names_of_documents_are_broken_between_words(slaw: Coleslaw, browsing: B
 
 
 def test_names_of_sites_are_broken_before_their_dot(slaw: Coleslaw, browsing: Browsing) -> None:
+    Row.objects.filter(sheet=slaw.sheet, name="Google 1").update(name="06-rachlmansfield.com")
     Row.objects.filter(sheet=slaw.sheet, name="Google 2").update(name="fitmencook.com")
     page = browsing.person("anna")
     Grid(page, slaw.sheet).open()
@@ -474,3 +475,20 @@ def test_names_of_sites_are_broken_before_their_dot(slaw: Coleslaw, browsing: Br
         for name in page.locator("th.doc .name", has_text="fitmencook.com").all():
             assert name.evaluate(LINES_OF_WORDS) == [1]
             assert name.inner_text() == "fitmencook.com"
+        if width >= 1280:
+            assert page.locator("th.doc .name", has_text="06-").first.evaluate(LINES_OF_WORDS) == [1]
+
+
+def test_no_name_of_a_document_stands_over_its_neighbours(slaw: Coleslaw, browsing: Browsing) -> None:
+    site, title = "01-cakemehometonight.com", "Mmm, mushroom and millet moussaka"
+    for name, new in (("Google 1", site), ("Google 2", title)):
+        Row.objects.filter(sheet=slaw.sheet, name=name).update(name=new)
+    page = browsing.person("anna")
+    Grid(page, slaw.sheet).open()
+    for width in (1440, 1280, 640):
+        page.set_viewport_size({"width": width, "height": 800})
+        for name in page.locator("th.doc .name").all():
+            assert name.evaluate("(name) => name.offsetHeight <= name.parentElement.clientHeight")
+        if width >= 1280:  # of a site's name all is seen
+            of_site = page.locator("th.doc .name", has_text=site).first
+            assert of_site.evaluate("(name) => name.scrollHeight <= name.offsetHeight")
