@@ -30,6 +30,7 @@ from reports.stats import coverage as coverage_stats
 from reports.stats import estimates as estimate_stats
 from reports.stats import judge as judge_stats
 from reports.stats import numeric as numeric_stats
+from reports.stats import small_sheets as small_sheets_stats
 from reports.stats import spa as spa_stats
 from reports.stats import systems as system_stats
 from reports.stats import thresholds as threshold_stats
@@ -54,6 +55,9 @@ UNDEFINED: dict[str, Promise | str] = {
     agreement_stats.NO_TWO_ANSWERS: gettext_lazy("no cell was answered by two people"),
     agreement_stats.NO_PAIR_DEFINED: gettext_lazy(
         "in every pair, both raters chose one and the same option everywhere"
+    ),
+    small_sheets_stats.ONE_DOCUMENT: gettext_lazy(
+        "it takes chance between two documents, and pairs of raters share single ones"
     ),
     agreement_stats.NO_QUESTION_DEFINED: gettext_lazy("none of the questions has a value"),
     judge_stats.NO_COMMON_CELL: gettext_lazy("there is no label in any cell that people answered"),

@@ -47,7 +47,8 @@ LEAVE_OUT, INCLUDE = "leave_out", "include"
 # computed around the mean of each two raters, and of each cell, where one mean of all drowned small numbers beside
 # large ones; the estimated share of an option lies within 0 and 1, with bounds that hold for rare options; leniency of
 # judges that have few texts in common is solved for, where a hundred rounds were too few. 8: shares by documents (alike
-# in a sheet, flipped by an arm, chosen at a place) have bounds that hold near 0 and 1.
+# in a sheet, flipped by an arm, chosen at a place) have bounds that hold near 0 and 1; of pairs that share single
+# documents it is told why they have no corrected kappa, where everyone was said to have chosen one option.
 METHODS = 8
 # The words in which reports are said: a frozen report is said again in those of its day. 2: the field's own words
 # (percent agreement, calibration, confusion matrix, non-blind labels, bootstrap resamples).
@@ -242,6 +243,11 @@ class Filters:
     @property
     def before_share_bounds(self) -> bool:
         """Shares by documents have Student's intervals."""
+        return self.methods < 8
+
+    @property
+    def before_one_document(self) -> bool:
+        """A corrected kappa without a value is told of as the plain one is."""
         return self.methods < 8
 
     @property

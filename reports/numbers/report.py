@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -18,6 +18,7 @@ from reports.numbers.judge import MOST_SHEETS, JudgeResult, TwoJudges, judge_res
 from reports.numbers.ratings import RatingsReport, ratings_report
 from reports.numbers.values import ValueReport, value_report
 from reports.stats.agreement import (
+    NO_PAIR_DEFINED,
     Average,
     MacroAccuracy,
     MacroKappa,
@@ -44,7 +45,7 @@ from reports.stats.intervals import (
 )
 from reports.stats.judge import JudgeAccuracy, judge_accuracy
 from reports.stats.pairs import Weights, pair_tables
-from reports.stats.small_sheets import CorrectedKappa, corrected_macro_kappa
+from reports.stats.small_sheets import ONE_DOCUMENT, CorrectedKappa, corrected_macro_kappa
 from reports.stats.summary import SelectionSummary, selection_summary
 
 
@@ -322,6 +323,8 @@ def _agreement(people: Answers, spec: QuestionSpec, merge: Merge | None, filters
     tables = pair_tables(answers)
     first_of_pair = np.searchsorted(tables.pair, np.arange(len(tables)))
     corrected = None if filters.first_methods else corrected_macro_kappa(answers, tables, weights)
+    if corrected and corrected.reason == ONE_DOCUMENT and filters.before_one_document:
+        corrected = replace(corrected, reason=NO_PAIR_DEFINED)
     of_sheets = (
         sheet_kappa_intervals(
             answers, weights, n_draws=how.n_draws, seed=how.seed, expanded=how.expanded, paired=how.paired

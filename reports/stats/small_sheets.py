@@ -18,6 +18,8 @@ from reports.stats.bootstrap import MAXIMUM_COMPARISONS, TOO_MANY_COMPARISONS
 from reports.stats.distinct import distinct
 from reports.stats.pairs import FloatArray, PairTables, Weights, disagreement_weights, pair_tables
 
+ONE_DOCUMENT = "no pair of raters has a defined value over two documents of a sheet"
+
 _COMPARISONS_AT_ONCE = 100_000  # a document has a table for each pair of its raters
 
 
@@ -46,7 +48,10 @@ def corrected_macro_kappa(answers: Answers, tables: PairTables, weights: Weights
     kappas = corrected_kappas(answers, tables, weights)
     defined = ~np.isnan(kappas)
     if not defined.any():
-        reason = NO_PAIR_DEFINED if len(tables) else NO_TWO_ANSWERS
+        reason = NO_TWO_ANSWERS
+        if len(tables):
+            observed, expected = tables.disagreements(weights)
+            reason = ONE_DOCUMENT if (expected > 0).any() else NO_PAIR_DEFINED
         return CorrectedKappa(None, None, reason, 0, len(tables))
     observed, expected = (sums[defined] for sums in tables.disagreements(weights))
     value = float(kappas[defined].mean())

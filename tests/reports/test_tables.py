@@ -117,6 +117,21 @@ def test_pairs_that_each_chose_something_else_have_another_reason(study: Study) 
     assert rows[2][1:] == (1.0, "2 comparisons", "")
 
 
+def test_one_document_of_each_sheet_is_why_the_corrected_kappa_is_not_defined(study: Study) -> None:
+    soup = sheet(study, items=4)
+    answered(rater(study, "A1"), soup, ["ffna"])
+    answered(rater(study, "A2"), soup, ["ffaa"])
+
+    def because(**filters: object) -> dict[str, str]:
+        return {row[0]: row[-1] for row in of(study, **filters)["items.presence.agreement"].rows}
+
+    small = "Cohen's κ, macro average, corrected for small recipes"
+    assert because()["Cohen's κ, macro average"] == ""
+    assert because()[small] == "it takes chance between two documents, and pairs of raters share single ones"
+    # A report that was frozen before says what it said.
+    assert because(methods=7)[small] == "everyone chose “Found”"
+
+
 def test_one_rater_alone_is_why_agreement_is_not_defined(study: Study) -> None:
     answered(rater(study, "A1"), sheet(study, items=2), ["fa"])
 
