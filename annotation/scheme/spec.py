@@ -133,10 +133,12 @@ class SectionSpec(Spec):
     @classmethod
     def _fill_in_column(cls, data: Any) -> Any:
         """A file that says nothing of columns asks one form a row; of its own ones the title may be left out too."""
-        if not isinstance(data, dict) or not isinstance(data.get("title"), str):
+        if not isinstance(data, dict):
             return data
         column = data.get("column", {})
-        return data | {"column": _of_one_form(data["title"]) | column if isinstance(column, dict) else column}
+        title = data.get("title")  # where there is none, that is what is wrong, and not the column
+        one_form = _of_one_form(title if isinstance(title, str) and title else "—")
+        return data | {"column": one_form | column if isinstance(column, dict) else column}
 
     @model_validator(mode="after")
     def _check_references(self) -> SectionSpec:

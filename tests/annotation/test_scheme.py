@@ -39,6 +39,14 @@ def test_a_section_may_say_nothing_of_columns_and_asks_one_form_a_row_then() -> 
     assert (acts.column.facets, acts.is_one_form) == (("act", "party"), False)
 
 
+@pytest.mark.parametrize(("title", "wrong"), [("", "this key is missing"), ("    title:\n", "this should be text")])
+def test_a_section_without_a_title_lacks_that_alone(title: str, wrong: str) -> None:
+    text = SCHEME.replace("    column: {title: Duty, facets: [duty]}\n", "").replace("        about: duty\n", "")
+    text = text.replace("    title: Duties\n", title)
+
+    assert [(key, said) for _line, key, said in problems_of(text)] == [("sections.duties.title", wrong)]
+
+
 def test_columns_may_go_without_a_title() -> None:
     duties = load_scheme(SCHEME.replace("{title: Duty, facets: [duty]}", "{facets: [duty]}")).section("duties")
     assert (duties.column.title, duties.column.facets) == ("Duties", ("duty",))
