@@ -188,6 +188,8 @@ def _apply(
     n = len(design.assignments) if design else 0
     words = study.scheme.parsed.words.model_dump()
     said = [ngettext("%(n)s %(row)s assigned.", "%(n)s %(rows)s assigned.", n) % {"n": n, **words}] if design else []
+    if design and len({(sheet, document) for sheet, document, _rater in design.assignments}) < n:
+        said.append(_("A %(row)s that several raters get counts for each of them.") % words)
     said += [
         ngettext(
             "“%(judge)s” has %(n)s %(row)s to label; start it on the page of the judges.",

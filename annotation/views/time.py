@@ -47,13 +47,13 @@ def close_sheet(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     sheet = actions.close_sheet(sheet=get_object_or_404(Sheet, pk=pk, study=study), by=request.user)
     states = [Assignment.State.OPEN, Assignment.State.STARTED]
     n = Assignment.objects.filter(row__sheet=sheet, rater__kind=Rater.Kind.PERSON, state__in=states).count()
-    words = {"sheet": sheet.title, "n": n, **study.scheme.parsed.words.model_dump(include={"row", "rows"})}
+    words = {"sheet": sheet.title, "n": n}
     if n:
         messages.warning(
             request,
             ngettext(
-                "“%(sheet)s” is closed. %(n)s %(row)s was not submitted; what was labelled in it is kept.",
-                "“%(sheet)s” is closed. %(n)s %(rows)s were not submitted; what was labelled in them is kept.",
+                "“%(sheet)s” is closed. %(n)s assignment is not submitted; what was labelled in it is kept.",
+                "“%(sheet)s” is closed. %(n)s assignments are not submitted; what was labelled in them is kept.",
                 n,
             )
             % words,

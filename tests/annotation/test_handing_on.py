@@ -175,6 +175,17 @@ def test_a_withdrawn_row_that_two_had_is_made_up_for(leases: Leases, loan: Sheet
     assert queries.vacancies(leases.study).made_up == 0
 
 
+def test_a_withdrawn_row_is_told_of_alone_where_nothing_else_was_lost(
+    leases: Leases, loan: Sheet, client_of: ClientOf
+) -> None:
+    actions.withdraw_row(row=loan.rows.all()[0], reason="gone", by=leases.manager)
+
+    page = client_of(leases.manager).get(f"/studies/{leases.study.slug}/plan/").content.decode()
+
+    assert "1 clause that several people had was withdrawn." in page
+    assert "0 clauses lost a rater" not in page
+
+
 def test_a_withdrawn_row_is_one_however_many_had_it(leases: Leases, loan: Sheet, clara: Rater) -> None:
     first = loan.rows.all()[0]
     actions.assign(rater=clara, rows=[first])

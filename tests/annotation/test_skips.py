@@ -201,7 +201,7 @@ def test_the_manager_closes_a_sheet_and_is_told_what_was_not_submitted(leases: L
 
     page = client.post(url, follow=True).content.decode()
 
-    assert "“Lease” is closed. 4 clauses were not submitted" in page
+    assert "“Lease” is closed. 4 assignments are not submitted; what was labelled in them is kept." in page
     assert "Open again" in page
     sheet = client_of(leases.anna).get(reverse("annotation:sheet", args=[leases.sheet.pk])).content.decode()
     assert sheet.count('aria-readonly="true"') == 16

@@ -94,7 +94,7 @@ def test_ask_skip_and_submit_on_keys_and_read_the_answer(slaw: Coleslaw, browsin
     manager.on("dialog", lambda dialog: dialog.accept())
     manager.goto("/studies/slaw/")
     manager.get_by_role("button", name="Close", exact=True).click()
-    expect(manager.get_by_text("2 documents were not submitted")).to_be_visible()
+    expect(manager.get_by_text("2 assignments are not submitted")).to_be_visible()
     grid.keys("s")
     grid.expect_refusal("“Coleslaw” is closed: its work is finished.")
     assert slaw.assignment("anna", "Google 1").state == Assignment.State.SUBMITTED

@@ -56,7 +56,7 @@ def test_five_people_rate_each_recipe_of_a_sample(dishes: Study, client_of: Clie
 
     drawn = manager.get(url, data, headers=HEADERS)
     page = drawn.content.decode()
-    assert "recipes that <strong>5</strong> people label each: <strong>4</strong>." in page
+    assert "<li>Recipes that <strong>5</strong> people label each: <strong>4</strong>." in page
     assert "Each rater of this plan has <strong>4</strong> recipes; each two share <strong>4</strong>." in page
     manager.post(url, {**data, "drawn": drawn.context["preview"]["digest"]})
 
