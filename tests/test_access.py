@@ -820,6 +820,8 @@ TABLE = {
     ),
     "api:sheet": Url(MEMBERS, args=sheet),
     "api:row": Url(MEMBERS, args=row),
+    "api:withdraw-row": Posted(MANAGERS, args=row, data=lambda world: {"reason": "gone"}),
+    "api:restore-row": Posted(MANAGERS, args=row),
     "api:lens": Url(READERS, args=sheet),
     "api:decisions": Url(READERS, MANAGERS, args=sheet),
     "api:history": Url(READERS, args=sheet),

@@ -196,7 +196,7 @@ def sheet(request: Request, pk: int) -> Response:
     roles = check_role(user_of(request), sheet.study, *Role)
     rows = sheet.rows.defer("evidence").order_by("position")
     content = {"id": sheet.pk, "study": sheet.study, "title": sheet.title, "columns": sheet.columns.all(), "rows": rows}
-    return Response(SheetDetailSerializer(content, context=_hidden(roles)).data)
+    return Response(SheetDetailSerializer(content, context=hidden(roles)).data)
 
 
 @extend_schema(responses=RowDetailSerializer)
@@ -205,11 +205,11 @@ def row(request: Request, pk: int) -> Response:
     """A row with its evidence: the text that people read and judges are prompted with."""
     row = get_object_or_404(Row.objects.select_related("sheet__study__scheme"), pk=pk)
     roles = check_role(user_of(request), row.sheet.study, *Role)
-    return Response(RowDetailSerializer(row, context=_hidden(roles)).data)
+    return Response(RowDetailSerializer(row, context=hidden(roles)).data)
 
 
-def _hidden(roles: set[Role]) -> dict[str, Any]:
-    """Whether who asks may see facets that no rater is shown."""
+def hidden(roles: set[Role]) -> dict[str, Any]:
+    """Whether who asks may see what no rater is shown of a row: facets, and why it is withdrawn."""
     return {"hidden": bool(roles & {Role.MANAGER, Role.RESEARCHER})}
 
 

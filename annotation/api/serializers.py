@@ -90,10 +90,19 @@ class RowSerializer(serializers.Serializer[Any]):
     title = serializers.CharField()
     url = serializers.CharField()
     language = serializers.CharField()
+    withdrawn_at = serializers.DateTimeField(
+        allow_null=True, help_text=_("Since then nobody else is asked to label it; null where it is not withdrawn.")
+    )
+    withdrawn_reason = serializers.SerializerMethodField(
+        "reason_of", help_text=_("Why it is withdrawn, for managers and researchers; else empty.")
+    )
     facets = serializers.SerializerMethodField(
         "facets_of",
         help_text=_("A text or a list of texts by the key of the facet; hidden ones for managers and researchers."),
     )
+
+    def reason_of(self, row: Row) -> str:
+        return row.withdrawn_reason if self.context.get("hidden") else ""
 
     @extend_schema_field(OpenApiTypes.OBJECT)
     def facets_of(self, row: Row) -> dict[str, Any]:

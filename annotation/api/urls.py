@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotation.api import core, drafts, imports, lens, making
+from annotation.api import closing, core, drafts, imports, lens, making
 from annotation.deriving import api as deriving
 
 urlpatterns = [
@@ -37,6 +37,8 @@ urlpatterns = [
     path("sheets/<int:pk>/decisions/", lens.decisions, name="decisions"),
     path("sheets/<int:pk>/history/", lens.history_of_sheet, name="history"),
     path("rows/<int:pk>/", core.row, name="row"),
+    path("rows/<int:pk>/withdrawn/", closing.withdraw_row, name="withdraw-row"),
+    path("rows/<int:pk>/brought-back/", closing.restore_row, name="restore-row"),
     # my own work
     path("my/assignments/", core.my_assignments, name="my-assignments"),
     path("assignments/<int:pk>/labels/", core.assignment_labels, name="assignment-labels"),

@@ -286,6 +286,7 @@ VALID: dict[str, Valid] = {
     "GET /assignments/{id}/labels/": Valid("anna"),
     "POST /assignments/{id}/reopen/": Valid("anna", before=lambda world: annotating.submit(assignment=world.mine)),
     "POST /assignments/{id}/submit/": Valid("anna", lambda _world: {"confirm": True}),
+    "POST /rows/{id}/withdrawn/": Valid(body=lambda _world: {"reason": "The page is gone."}),
     "POST /sheets/{id}/decisions/": Valid(body=a_decision),
     "GET /sheets/{id}/history/": Valid(query={"question": "stated", "limit": "2"}),
     "GET /sheets/{id}/lens/": Valid(query={"kind": "people"}),
