@@ -822,6 +822,8 @@ TABLE = {
     "api:row": Url(MEMBERS, args=row),
     "api:withdraw-row": Posted(MANAGERS, args=row, data=lambda world: {"reason": "gone"}),
     "api:restore-row": Posted(MANAGERS, args=row),
+    "api:close-sheet": Posted(MANAGERS, args=sheet),
+    "api:open-sheet": Posted(MANAGERS, args=sheet),
     "api:lens": Url(READERS, args=sheet),
     "api:decisions": Url(READERS, MANAGERS, args=sheet),
     "api:history": Url(READERS, args=sheet),

@@ -1,5 +1,5 @@
-"""What is labelled no more, over HTTP for programs: rows that are withdrawn, and brought back.
-The same forms and actions as on the pages."""
+"""What is labelled no more, over HTTP for programs: rows that are withdrawn, sheets that are closed; and both brought
+back. The same forms and actions as on the pages."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from rest_framework.decorators import api_view
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation import actions
+from annotation import actions, queries
 from annotation.actions import Refused
 from annotation.api.core import hidden, user_of
-from annotation.api.serializers import RefusalSerializer, RowSerializer
+from annotation.api.serializers import RefusalSerializer, RowSerializer, SheetSerializer
 from annotation.forms.desk import WithdrawRowForm
-from annotation.models import Role, Row
-from annotation.people.access import check_role, refuse_archived
+from annotation.models import Role, Row, Sheet
+from annotation.people.access import check_role, refuse_archived, sheet_for
+
+# --- rows -------------------------------------------------------------------------------------------------------------
 
 
 class WithdrawingSerializer(serializers.Serializer[Any]):
@@ -65,3 +67,34 @@ def _row_of(request: Request, pk: int) -> Row:
 def _told(row: Row, serializer: type[RowSerializer]) -> Response:
     row.refresh_from_db(fields=["withdrawn_at", "withdrawn_reason"])
     return Response(serializer(row, context=hidden({Role.MANAGER})).data)
+
+
+# --- sheets -----------------------------------------------------------------------------------------------------------
+
+
+class ClosedSheetSerializer(SheetSerializer):
+    not_submitted = serializers.IntegerField(
+        source="n_unsubmitted", help_text=_("Rows that people have and have not submitted; what is labelled is kept.")
+    )
+
+
+@extend_schema(request=None, responses=ClosedSheetSerializer)
+@api_view(["POST"])
+def close_sheet(request: Request, pk: int) -> Response:
+    """From now on the people of a sheet change nothing, and take nothing back."""
+    sheet = actions.close_sheet(sheet=_sheet_of(request, pk), by=user_of(request))
+    return Response(ClosedSheetSerializer(queries.sheets_with_counts(sheet.study).get(pk=pk)).data)
+
+
+@extend_schema(request=None, responses=SheetSerializer)
+@api_view(["POST"])
+def open_sheet(request: Request, pk: int) -> Response:
+    """Let the people of a closed sheet work on it again."""
+    sheet = actions.open_sheet(sheet=_sheet_of(request, pk))
+    return Response(SheetSerializer(queries.sheets_with_counts(sheet.study).get(pk=pk)).data)
+
+
+def _sheet_of(request: Request, pk: int) -> Sheet:
+    sheet = sheet_for(user_of(request), pk, Role.MANAGER)
+    refuse_archived(sheet.study, request.method)
+    return sheet

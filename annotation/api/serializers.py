@@ -75,6 +75,9 @@ class SheetSerializer(serializers.Serializer[Any]):
     title = serializers.CharField()
     rows = serializers.IntegerField(source="n_rows")
     columns = serializers.IntegerField(source="n_columns")
+    closed_at = serializers.DateTimeField(
+        allow_null=True, help_text=_("Since then its people change nothing; null where it is open.")
+    )
 
 
 class ColumnSerializer(serializers.Serializer[Any]):

@@ -33,6 +33,8 @@ urlpatterns = [
     ),
     # /sheets/<pk>/, /rows/<pk>/
     path("sheets/<int:pk>/", core.sheet, name="sheet"),
+    path("sheets/<int:pk>/closed/", closing.close_sheet, name="close-sheet"),
+    path("sheets/<int:pk>/opened/", closing.open_sheet, name="open-sheet"),
     path("sheets/<int:pk>/lens/", lens.lens_of_sheet, name="lens"),
     path("sheets/<int:pk>/decisions/", lens.decisions, name="decisions"),
     path("sheets/<int:pk>/history/", lens.history_of_sheet, name="history"),

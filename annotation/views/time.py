@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation import actions, queries
 from annotation.forms.labelling import BeatForm, PayForm
-from annotation.models import Assignment, Rater, Role, Sheet, Study
+from annotation.models import Rater, Role, Sheet, Study
 from annotation.people.access import AppRequest, for_roles
 
 
@@ -45,8 +45,7 @@ def panel(request: AppRequest, study: Study) -> HttpResponse:
 @for_roles(Role.MANAGER)
 def close_sheet(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     sheet = actions.close_sheet(sheet=get_object_or_404(Sheet, pk=pk, study=study), by=request.user)
-    states = [Assignment.State.OPEN, Assignment.State.STARTED]
-    n = Assignment.objects.filter(row__sheet=sheet, rater__kind=Rater.Kind.PERSON, state__in=states).count()
+    n = queries.sheets_with_counts(study).get(pk=pk).n_unsubmitted  # type: ignore[attr-defined]  # which it counts
     words = {"sheet": sheet.title, "n": n}
     if n:
         messages.warning(

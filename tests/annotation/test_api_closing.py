@@ -1,4 +1,4 @@
-"""A program withdraws rows and brings them back, as the pages do."""
+"""A program withdraws rows and closes sheets, and brings both back, as the pages do."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from annotation import actions
-from annotation.models import Assignment, Row
+from annotation.models import Assignment, Row, Sheet
 from tests import builders
 from tests.annotation.at_once import in_another_connection, postgresql
-from tests.builders import ApiOf, Leases
+from tests.builders import COMPLETE, ApiOf, Leases
 
 State = Assignment.State
 
@@ -120,3 +120,59 @@ def test_a_row_is_withdrawn_after_the_plan_that_is_being_applied(leases: Leases,
 
     assert said == [1]
     assert Assignment.objects.get(row=row).state == State.WITHDRAWN
+
+
+# --- sheets ---------------------------------------------------------------------------------------------------------
+
+
+def closed(program: APIClient, sheet: Sheet) -> Any:
+    return program.post(reverse("api:close-sheet", args=[sheet.pk]))
+
+
+def opened(program: APIClient, sheet: Sheet) -> Any:
+    return program.post(reverse("api:open-sheet", args=[sheet.pk]))
+
+
+def test_a_closed_sheet_lets_its_people_change_nothing_until_it_is_open(leases: Leases, program: APIClient) -> None:
+    builders.label(leases.annas[0], COMPLETE)
+    actions.submit(assignment=leases.annas[0])
+
+    told = closed(program, leases.sheet)
+
+    assert (told.status_code, told.json()["not_submitted"]) == (200, 3)  # of four, a judge's not among them
+    leases.sheet.refresh_from_db()
+    assert leases.sheet.closed_by == leases.manager
+    with pytest.raises(actions.SheetClosed):
+        builders.label(leases.annas[1])
+    [listed] = program.get(reverse("api:sheets", args=["leases"])).json()
+    assert listed["closed_at"] == told.json()["closed_at"] is not None
+    assert "not_submitted" not in listed
+    assert opened(program, leases.sheet).json() == {**listed, "closed_at": None}
+    builders.label(leases.annas[1])
+
+
+def test_a_sheet_that_is_closed_twice_was_closed_the_first_time(leases: Leases, program: APIClient) -> None:
+    first = closed(program, leases.sheet).json()
+    assert closed(program, leases.sheet).json() == first
+    assert opened(program, leases.sheet).json() == opened(program, leases.sheet).json()
+
+
+def test_an_archived_sheet_that_is_opened_is_back(leases: Leases, program: APIClient) -> None:
+    actions.archive_sheet(sheet=leases.sheet, by=leases.manager)
+    assert opened(program, leases.sheet).json()["closed_at"] is None
+    leases.sheet.refresh_from_db()
+    assert leases.sheet.archived_at is None
+
+
+@pytest.mark.parametrize("change", [closed, opened])
+def test_sheets_of_an_archived_study_stay_as_they_are(leases: Leases, program: APIClient, change: Any) -> None:
+    actions.archive_study(study=leases.study, by=leases.manager)
+    leases.sheet.refresh_from_db()
+    before = leases.sheet.closed_at
+
+    refused = change(program, leases.sheet)
+
+    assert refused.status_code == 403
+    assert "is archived: nothing is changed in it" in refused.json()["detail"]
+    leases.sheet.refresh_from_db()
+    assert leases.sheet.closed_at == before
