@@ -195,7 +195,7 @@ def apply_replan(*, study: Study, request: queries.ReplanRequest, drawn: str, by
     """Hand open work on as `queries.draw_replan` says. `drawn` is the digest of what was shown.
 
     Raises:
-        Refused: it would move something else by now. Nothing is changed then.
+        Refused: it would move something else by now, or nothing. Nothing is changed then.
     """
     lock_study(study.pk)
     replan = queries.draw_replan(study, request)
@@ -203,8 +203,10 @@ def apply_replan(*, study: Study, request: queries.ReplanRequest, drawn: str, by
         raise Refused(
             _("The study has changed since this was drawn. Nothing was moved: look at it and apply it again.")
         )
-    raters = study.raters.in_bulk()
     moves = [(move, move.after) for move in replan.moves if move.after is not None]
+    if not moves:
+        raise Refused(_("Nothing would move. Choose whose work is reassigned."))
+    raters = study.raters.in_bulk()
     plan = Plan.objects.create(
         study=study,
         applied_by=by,

@@ -62,6 +62,11 @@ class DrawnReplan:
     def stuck(self) -> int:
         return sum(move.after is None for move in self.moves)
 
+    @property
+    def n_moves(self) -> int:
+        """Without those that nobody can take."""
+        return len(self.moves) - self.stuck
+
 
 @dataclass(frozen=True)
 class Vacancies:

@@ -228,14 +228,14 @@ def replan(request: AppRequest, study: Study) -> HttpResponse:
     if form.is_valid():
         asked, drawn = form.request(), request.POST.get("drawn", "")
         replan = queries.draw_replan(study, asked)
-        if request.method == "POST" and drawn == replan.digest and replan.moves:
+        if request.method == "POST" and drawn == replan.digest and replan.n_moves:
             return _apply_replan(request, study, form, drawn)
-        context["changed"] = request.method == "POST"
+        context["changed"] = request.method == "POST" and drawn != replan.digest
         context["preview"] = {
             "coverage": coverage(study, replan.after, rows=replan.rows, before=replan.before),
             "now": coverage(study, replan.before, rows=replan.rows, drawn=False),
             "moves": _moves(study, replan),
-            "n_moves": len(replan.moves) - replan.stuck,
+            "n_moves": replan.n_moves,
             "stuck": replan.stuck,
             "digest": replan.digest,
         }

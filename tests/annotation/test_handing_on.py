@@ -120,6 +120,23 @@ def test_the_seats_of_somebody_who_left_are_filled(leases: Leases, clara: Rater,
     assert queries.vacancies(leases.study).seats == 0
 
 
+def test_where_nobody_can_take_what_was_lost_no_plan_is_made(leases: Leases, client_of: ClientOf) -> None:
+    """The page says so, and not that it has changed."""
+    actions.remove_member(membership=leases.anna.memberships.get())
+    manager, data = client_of(leases.manager), asked(leases)
+    shown = preview(manager, leases, data)
+
+    page = manager.post(url(leases), {**data, "drawn": shown["digest"]}, follow=True).content.decode()
+
+    assert shown["stuck"] == 2
+    assert "Nothing would move." in page
+    assert "has changed since" not in page
+    assert not leases.study.plans.exists()
+    request = ReplanRequest(takers=(leases.boriss[0].rater_id,))
+    with pytest.raises(Refused, match="Nothing would move"):
+        actions.apply_replan(study=leases.study, request=request, drawn=shown["digest"], by=leases.manager)
+
+
 def test_somebody_who_comes_back_gets_their_own_work_back(leases: Leases) -> None:
     builders.label(leases.annas[0])
     actions.remove_member(membership=leases.anna.memberships.get())
