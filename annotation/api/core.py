@@ -7,12 +7,13 @@ Lists are short and come whole; only labels come in pages.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django.core.exceptions import NON_FIELD_ERRORS
 from django.db.models import QuerySet
 from django.forms import BaseForm
-from django.http import Http404
+from django.http import Http404, QueryDict
 from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
@@ -55,6 +56,7 @@ from annotation.models import (
     Membership,
     Option,
     Question,
+    Rater,
     Role,
     Row,
     Sheet,
@@ -103,6 +105,27 @@ def not_valid(form: BaseForm, **called: str) -> serializers.ValidationError:
     for field, said in form.errors.items():
         told.setdefault(called.get(field, field), []).extend(map(str, said))
     return serializers.ValidationError(told)
+
+
+def as_posted(said: Mapping[str, Any]) -> QueryDict:
+    """What was sent as a page's form has it."""
+    data = QueryDict(mutable=True)
+    for name, value in said.items():
+        data.setlist(name, list(map(str, value)) if isinstance(value, list) else [str(value)])
+    return data
+
+
+def numbers_of(raters: QuerySet[Rater], codes: Iterable[str], field: str) -> list[int]:
+    """Those of raters by their codes, which were sent under the name of a field. Raises ValidationError for a code that
+    is none of theirs."""
+    known = dict(raters.order_by().values_list("code", "pk"))
+    numbers = []
+    for code in codes:
+        if code not in known:
+            sentence = _("The study has no rater “%(rater)s”.") % {"rater": code[:60]}
+            raise serializers.ValidationError({field: [sentence]})
+        numbers.append(known[code])
+    return numbers
 
 
 def study_of(request: Request, slug: str, *allowed: Role, archived: bool = False) -> Study:

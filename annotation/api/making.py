@@ -21,7 +21,7 @@ from rest_framework.response import Response
 
 from annotation import actions
 from annotation.actions import Refused
-from annotation.api.core import in_full, not_valid, studies_of, study_of, user_of
+from annotation.api.core import as_posted, in_full, not_valid, numbers_of, studies_of, study_of, user_of
 from annotation.api.serializers import MAX_ID, RefusalSerializer, StudyDetailSerializer, StudySerializer
 from annotation.forms.desk import ALL_GIVEN, InviteForm, PlanForm, in_words_of
 from annotation.forms.labelling import SchemeFileField, StudyForm
@@ -288,11 +288,9 @@ def _planned(request: Request, study: Study) -> tuple[PlanForm, str | None]:
 
 def _as_the_form_has_it(study: Study, given: dict[str, Any]) -> QueryDict:
     first = PlanForm(study=study)
-    raters = dict(study.raters.plannable().values_list("code", "pk"))
-    codes, judges = given.pop("raters", None), given.pop("judges", None)
-    if unknown := [code for code in codes or () if code not in raters]:
-        sentence = translate("The study has no rater “%(rater)s”.") % {"rater": unknown[0][:60]}
-        raise serializers.ValidationError({"raters": [sentence]})
+    if "raters" in given:
+        given["raters"] = numbers_of(study.raters.plannable(), given["raters"], "raters")
+    judges = given.pop("judges", None)
     if unknown := [name for name in judges or {} if name not in first.judges]:
         sentence = translate("No judge “%(judge)s” can work in this study.") % {"judge": unknown[0][:60]}
         raise serializers.ValidationError({"judges": [sentence]})
@@ -306,17 +304,11 @@ def _as_the_form_has_it(study: Study, given: dict[str, Any]) -> QueryDict:
         raise Refused(in_words_of(study, Sentence(ALL_GIVEN, ())))
     if not said["sheets"]:
         raise Refused(translate("This study has no rows that could be given to anybody."))
-    if codes is not None:
-        said["raters"] = [raters[code] for code in codes]
     for n, judge in enumerate(first.judges):
         if judges is not None:
             said[f"judge_{n}"] = judges.get(judge, "")
     said["each"] = "each" if said["each"] else ""
-    said |= {f"facet.{key}": words for key, words in facets.items()}
-    data = QueryDict(mutable=True)
-    for name, value in said.items():
-        data.setlist(name, list(map(str, value)) if isinstance(value, list) else [str(value)])
-    return data
+    return as_posted({**said, **{f"facet.{key}": words for key, words in facets.items()}})
 
 
 def _drawn(form: PlanForm) -> tuple[dict[str, Any], Any, dict[str, list[int]]]:

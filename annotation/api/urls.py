@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotation.api import closing, core, drafts, imports, lens, making
+from annotation.api import closing, core, drafts, handing_on, imports, lens, making
 from annotation.deriving import api as deriving
 
 urlpatterns = [
@@ -18,6 +18,8 @@ urlpatterns = [
     path("studies/<slug:slug>/invites/<int:pk>/revoked/", making.revoke_invite, name="revoke-invite"),
     path("studies/<slug:slug>/plan/", making.plan, name="plan"),
     path("studies/<slug:slug>/plan/drawn/", making.draw_plan, name="draw-plan"),
+    path("studies/<slug:slug>/plan/reassigned/", handing_on.reassign, name="reassign"),
+    path("studies/<slug:slug>/plan/reassigned/drawn/", handing_on.draw_reassigned, name="draw-reassigned"),
     path("studies/<slug:slug>/labels/", core.labels, name="labels"),
     path("studies/<slug:slug>/drafts/", drafts.drafts, name="drafts"),
     path("studies/<slug:slug>/lineage/", deriving.lineage, name="lineage"),

@@ -238,6 +238,16 @@ NAMED: dict[tuple[str, str], Operation] = {
         )
         for address, name in (("", "plan"), ("drawn/", "draw-plan"))
     },
+    **{
+        ("post", f"/api/v1/studies/{{slug}}/plan/reassigned/{address}"): Operation(
+            name,
+            _slug,
+            lambda world: {"leaving": [world.own.people[1].code], "takers": [world.own.people[0].code]},
+            {"leaving.[]": FIONA, "takers.[]": FIONA},
+            taken=taken,
+        )
+        for address, name, taken in (("", "reassign", False), ("drawn/", "draw-reassigned", True))
+    },
     ("post", "/api/v1/studies/{slug}/suggestions/"): Operation(
         "suggestions",
         _slug,
@@ -259,6 +269,7 @@ NAMES_NOTHING = {
     "pseudonyms", "gold", "ignore", "scheme_text", "guideline", "role", "email", "days", "bound", "judges", "sections",
     "raters_per_sheet", "share_twice", "share_thrice", "raters_per_row", "own_order", "facets", "by", "each", "method",
     "normalisation", "evidence", "shipped", "parser", "backend", "location", "served_name", "api_key_env",
+    "leaving", "takers", "level", "make_up",
     "requests_per_minute", "price_read", "price_written", "revision", "gguf_file", "dtype", "device", "prompt_text",
 }  # fmt: skip
 # Raters and sheets that are made where the study has none of that name; and headings of a file.
@@ -313,7 +324,7 @@ def test_each_field_of_each_body_is_known_to_name_an_object_or_nothing() -> None
         for operation, paths in bodies.items()
         for path in paths
         if path.endswith(".[]")
-        and path.removesuffix(".[]") in ("rows", "raters", "sheets", "columns")
+        and path.removesuffix(".[]") in ("rows", "raters", "sheets", "columns", "leaving", "takers")
         and not (operation in NAMED and path in NAMED[operation].named)
     }
 

@@ -17,7 +17,7 @@ from pytest_django import Settings
 from annotation import actions as annotating
 from annotation import doors
 from annotation.exchange.background import cancel_import, start_import
-from annotation.models import Column, Study
+from annotation.models import Column, Rater, Study
 from annotation.scheme.spec import load_scheme
 from judges import actions as judging
 from judges.generating import actions as generating
@@ -37,7 +37,7 @@ from reports.data.arrays import Filters
 from reports.hiring import actions as hiring
 from reports.hiring import queries
 from reports.models import Certificate, Revocation
-from tests import test_access
+from tests import builders, test_access
 from tests.judges import generations
 from tests.recipes.test_documents import SHOWN, page
 from tests.recipes.test_fetching import http, server
@@ -187,6 +187,11 @@ def open_for_boris(world: World) -> None:
     study = Study.objects.get(slug="claims")
     boris = study.raters.get(user=world.leases.boris)
     annotating.assign(rater=boris, rows=study.sheets.get().rows.all()[:6])
+
+
+def clara_is_here(world: World) -> Rater:
+    """Somebody who has no work yet."""
+    return builders.rater(world.leases.study, builders.user("clara"))
 
 
 def fetched_hit(world: World) -> Sequence[object]:
@@ -378,6 +383,8 @@ VALID: dict[str, Valid] = {
     "POST /studies/{slug}/invites/": Valid(body=lambda _world: {"role": "annotator", "days": 1}),
     "POST /studies/{slug}/plan/": Valid(body=lambda _world: {"judges": {"lexical": "all"}, "raters": []}),
     "POST /studies/{slug}/plan/drawn/": Valid(body=lambda _world: {"judges": {"lexical": "all"}, "raters": []}),
+    "POST /studies/{slug}/plan/reassigned/": Valid(body=lambda _world: {"leaving": ["A1"]}, before=clara_is_here),
+    "POST /studies/{slug}/plan/reassigned/drawn/": Valid(body=lambda _world: {"leaving": ["A1"]}),
     "POST /studies/{slug}/judges/": Valid("root", a_judge),
     "POST /studies/{slug}/extractors/": Valid("root", lambda _world: {"name": "by-schema", "parser": "schema-org"}),
     "POST /studies/{slug}/split/": Valid(
