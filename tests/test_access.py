@@ -832,8 +832,9 @@ TABLE = {
     "api:my-assignments": Url(LOGGED_IN),
     "api:invites": Url(MANAGERS, MANAGERS, args=slug),
     "api:revoke-invite": Posted(MANAGERS, args=lambda world: (world.leases.study.slug, an_invite(world)[0].pk)),
-    "api:plan": Posted(MANAGERS_IN_VAIN, args=slug),  # all rows are given
+    "api:plan": Url(MANAGERS, MANAGERS_IN_VAIN, args=slug),  # all rows are given
     "api:draw-plan": Posted(MANAGERS_IN_VAIN, args=slug),
+    "api:undo-plan": Posted(MANAGERS_IN_VAIN, args=a_plan),
     "api:reassign": Posted(MANAGERS_IN_VAIN, args=slug),  # everybody has all rows, and nobody leaves
     "api:draw-reassigned": Posted(MANAGERS, args=slug),
     "api:judges": Url(READERS, Who(LOGIN, HIDDEN, FORBID, FORBID, FORBID, YES), args=slug),

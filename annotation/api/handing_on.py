@@ -1,10 +1,11 @@
-"""What is done with work that was given, over HTTP for programs: it is reassigned. A second door to the forms and
-actions of the pages."""
+"""What is done with work that was given, over HTTP for programs: it is reassigned, and plans are taken back. A second
+door to the forms and actions of the pages."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext_lazy as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
@@ -12,7 +13,7 @@ from rest_framework.decorators import api_view
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation import actions, queries
+from annotation import actions, doors, queries
 from annotation.api.core import as_posted, not_valid, numbers_of, study_of, user_of
 from annotation.api.serializers import RefusalSerializer
 from annotation.forms.desk import ReplanForm
@@ -108,3 +109,21 @@ def _moves(study: Study, replan: DrawnReplan) -> dict[str, Any]:
 
 def _made(serializer: type[serializers.Serializer[Any]], plan: Plan, told: dict[str, Any]) -> Response:
     return Response(serializer({**told, "id": plan.pk}).data, status=status.HTTP_201_CREATED)
+
+
+# --- taking back ------------------------------------------------------------------------------------------------------
+
+
+class UndonePlanSerializer(serializers.Serializer[Any]):
+    assignments = serializers.IntegerField(help_text=_("That are gone."))
+    goes_with = serializers.ListField(child=serializers.CharField(), help_text=_("What else is gone, in words."))
+
+
+@extend_schema(request=None, responses={200: UndonePlanSerializer, 409: RefusalSerializer})
+@api_view(["POST"])
+def undo_plan(request: Request, slug: str, pk: int) -> Response:
+    """Take a plan back as if it had not been applied, while nobody has begun any of it."""
+    plan = get_object_or_404(study_of(request, slug, Role.MANAGER).plans, pk=pk)
+    goes_with = doors.goes_with(plan)
+    n = actions.undo_plan(plan=plan)
+    return Response(UndonePlanSerializer({"assignments": n, "goes_with": goes_with}).data)

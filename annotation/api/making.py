@@ -21,13 +21,21 @@ from rest_framework.response import Response
 
 from annotation import actions
 from annotation.actions import Refused
-from annotation.api.core import as_posted, in_full, not_valid, numbers_of, studies_of, study_of, user_of
-from annotation.api.serializers import MAX_ID, RefusalSerializer, StudyDetailSerializer, StudySerializer
+from annotation.api.core import as_posted, in_full, in_pages, not_valid, numbers_of, studies_of, study_of, user_of
+from annotation.api.serializers import (
+    MAX_ID,
+    PageFilterSerializer,
+    PageSerializer,
+    RefusalSerializer,
+    StudyDetailSerializer,
+    StudySerializer,
+)
 from annotation.forms.desk import ALL_GIVEN, InviteForm, PlanForm, in_words_of
 from annotation.forms.labelling import SchemeFileField, StudyForm
-from annotation.models import Invite, Role, Scheme, Study
+from annotation.models import Invite, Plan, Role, Scheme, Study
 from annotation.people import mail
 from annotation.planning import ImpossibleDesign
+from annotation.queries import undoing
 from annotation.queries.schemes import shipped
 from base.sentences import Sentence
 
@@ -259,11 +267,42 @@ def draw_plan(request: Request, slug: str) -> Response:
     return Response(DrawnPlanSerializer(_drawn(form)[0]).data)
 
 
-@extend_schema(request=PlanRequestSerializer, responses={201: DrawnPlanSerializer, 409: RefusalSerializer})
-@api_view(["POST"])
+class MadePlanSerializer(DrawnPlanSerializer):
+    id = serializers.IntegerField()
+
+
+class AppliedPlanSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField(source="plan.pk")
+    at = serializers.DateTimeField(source="plan.applied_at")
+    by = serializers.CharField(source="plan.applied_by.username", default=None, allow_null=True)
+    assignments = serializers.IntegerField(source="n", help_text=_("That are still its own."))
+    may_undo = serializers.BooleanField(
+        help_text=_("Nobody has begun any of it, and it added to nobody's earlier work.")
+    )
+    goes_with = serializers.ListField(
+        child=serializers.CharField(), help_text=_("What else is taken back with it, in words.")
+    )
+
+    def to_representation(self, plan: Plan) -> Any:
+        return super().to_representation(undoing.applied(plan))
+
+
+class AppliedPlanPageSerializer(PageSerializer):
+    results = AppliedPlanSerializer(many=True)
+
+
+@extend_schema(methods=["GET"], parameters=[PageFilterSerializer], responses=AppliedPlanPageSerializer)
+@extend_schema(
+    methods=["POST"], request=PlanRequestSerializer, responses={201: MadePlanSerializer, 409: RefusalSerializer}
+)
+@api_view(["GET", "POST"])
 def plan(request: Request, slug: str) -> Response:
-    """Give rows that nobody has to people, as many of them to several as is asked, and rows to judges."""
-    form, digest = _planned(request, study_of(request, slug, Role.MANAGER))
+    """The plans that were applied, the last one first (GET); give rows that nobody has to people, as many of them to
+    several as is asked, and rows to judges (POST)."""
+    study = study_of(request, slug, Role.MANAGER)
+    if request.method == "GET":
+        return in_pages(request, study.plans.select_related("applied_by"), AppliedPlanSerializer)
+    form, digest = _planned(request, study)
     told, design, judges = _drawn(form)
     if digest not in (None, form.digest):
         raise Refused(
@@ -271,8 +310,8 @@ def plan(request: Request, slug: str) -> Response:
                 "The study has changed since this plan was drawn. Nothing was assigned: look at it and apply it again."
             )
         )
-    form.apply(design, judges, by=user_of(request))
-    return Response(DrawnPlanSerializer(told).data, status=status.HTTP_201_CREATED)
+    made = form.apply(design, judges, by=user_of(request))
+    return Response(MadePlanSerializer({**told, "id": made.pk}).data, status=status.HTTP_201_CREATED)
 
 
 def _planned(request: Request, study: Study) -> tuple[PlanForm, str | None]:

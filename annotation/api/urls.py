@@ -17,6 +17,7 @@ urlpatterns = [
     path("studies/<slug:slug>/invites/", making.invites, name="invites"),
     path("studies/<slug:slug>/invites/<int:pk>/revoked/", making.revoke_invite, name="revoke-invite"),
     path("studies/<slug:slug>/plan/", making.plan, name="plan"),
+    path("studies/<slug:slug>/plan/<int:pk>/undone/", handing_on.undo_plan, name="undo-plan"),
     path("studies/<slug:slug>/plan/drawn/", making.draw_plan, name="draw-plan"),
     path("studies/<slug:slug>/plan/reassigned/", handing_on.reassign, name="reassign"),
     path("studies/<slug:slug>/plan/reassigned/drawn/", handing_on.draw_reassigned, name="draw-reassigned"),

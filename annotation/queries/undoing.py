@@ -168,11 +168,13 @@ class AppliedPlan:
 
 def applied_plans(study: Study, limit: int = 5) -> list[AppliedPlan]:
     """The last plans of a study, the latest first. A few queries for each."""
-    plans = study.plans.select_related("applied_by")[:limit]
-    return [
-        AppliedPlan(plan, plan.assignments.count(), may := may_undo(plan), doors.goes_with(plan) if may else ())
-        for plan in plans
-    ]
+    return [applied(plan) for plan in study.plans.select_related("applied_by")[:limit]]
+
+
+def applied(plan: Plan) -> AppliedPlan:
+    """A few queries."""
+    may = may_undo(plan)
+    return AppliedPlan(plan, plan.assignments.count(), may, doors.goes_with(plan) if may else ())
 
 
 def may_undo(plan: Plan) -> bool:

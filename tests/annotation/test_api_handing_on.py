@@ -1,4 +1,4 @@
-"""A program reassigns work, as the page does."""
+"""A program reassigns work and takes plans back, as the pages do."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from annotation import actions
-from annotation.models import Plan, Rater
+from annotation.models import Assignment, Plan, Rater, Sheet
 from tests import builders
 from tests.annotation.at_once import in_another_connection, postgresql
 from tests.annotation.test_handing_on import asked, people_at, preview, work_of
@@ -131,3 +131,71 @@ def test_of_two_who_reassign_at_once_one_moves_it(leases: Leases, clara: Rater, 
     assert said == [409]
     assert Plan.objects.count() == 1
     assert people_at("Clause 1") == ["A2", "A3"]
+
+
+# --- taking back ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def loan(leases: Leases) -> Sheet:
+    return builders.sheet(leases.study, "Loan", n_rows=4)
+
+
+def test_a_plan_is_listed_and_taken_back_and_then_it_is_gone(leases: Leases, loan: Sheet, program: APIClient) -> None:
+    before = Assignment.objects.count()
+    first = post(program, "plan", {"raters": ["A1"], "share_twice": 0, "raters_per_sheet": 1, "size": 1}).json()
+    second = post(program, "plan", {"raters": ["A2"], "share_twice": 0, "raters_per_sheet": 1}).json()
+    builders.label(Assignment.objects.get(plan=first["id"]))
+
+    listed = program.get(reverse("api:plan", args=["leases"])).json()
+
+    told = [{key: plan[key] for key in ("id", "by", "assignments", "may_undo")} for plan in listed["results"]]
+    assert told == [
+        {"id": second["id"], "by": leases.manager.username, "assignments": 3, "may_undo": True},
+        {"id": first["id"], "by": leases.manager.username, "assignments": 1, "may_undo": False},
+    ]
+    undone = post(program, "undo-plan", {}, second["id"])
+    assert (undone.status_code, undone.json()) == (200, {"assignments": 3, "goes_with": []})
+    assert Assignment.objects.count() == before + 1
+    assert post(program, "undo-plan", {}, second["id"]).status_code == 404
+    begun = post(program, "undo-plan", {}, first["id"])
+    assert begun.status_code == 409
+    assert begun.json()["detail"].startswith("This plan cannot be taken back any more: some of its work was begun.")
+    assert Plan.objects.get().pk == first["id"]
+    assert program.get(reverse("api:plan", args=["leases"]), {"limit": 1, "offset": 1}).json()["results"] == []
+
+
+def test_what_is_handed_on_is_a_plan_that_stays(leases: Leases, clara: Rater, program: APIClient) -> None:
+    made = post(program, "reassign", {"leaving": ["A1"]}).json()
+
+    assert post(program, "undo-plan", {}, made["id"]).status_code == 409
+    [told] = program.get(reverse("api:plan", args=["leases"])).json()["results"]
+    assert (told["id"], told["may_undo"], told["assignments"]) == (made["id"], False, 2)
+
+
+@pytest.mark.parametrize("name", ["reassign", "draw-reassigned", "undo-plan"])
+def test_work_of_an_archived_study_stays(leases: Leases, clara: Rater, program: APIClient, name: str) -> None:
+    plan = leases.study.plans.create(request={"extended": 0})
+    actions.archive_study(study=leases.study, by=leases.manager)
+
+    refused = post(program, name, {"leaving": ["A1"]}, *([plan.pk] if name == "undo-plan" else []))
+
+    assert refused.status_code == 403
+    assert "is archived: nothing is changed in it" in refused.json()["detail"]
+    assert (work_of(clara), Plan.objects.count()) == ([], 1)
+
+
+@postgresql
+@pytest.mark.django_db(transaction=True)
+def test_of_two_who_take_a_plan_back_at_once_one_is_refused(leases: Leases, loan: Sheet, program: APIClient) -> None:
+    plan = post(program, "plan", {"raters": ["A1"], "share_twice": 0, "raters_per_sheet": 1}).json()["id"]
+    said: list[object] = []
+    with transaction.atomic():
+        assert post(program, "undo-plan", {}, plan).status_code == 200
+        other = in_another_connection(lambda: post(program, "undo-plan", {}, plan).status_code, said)
+        other.join(1)
+        assert said == []
+    other.join(20)
+
+    assert said == [409]
+    assert not Plan.objects.exists()

@@ -458,7 +458,7 @@ def test_a_program_plans_as_the_page_does(leases: Leases, loan: Sheet, api_of: A
     assert drawn.json()["digest"] == shown["drawn"]
     assert sum(drawn.json()["raters"].values()) == len(drawn.json()["seats"]) == 6
     done = api.post(plan, {**asked, "digest": drawn.json()["digest"]}, format="json")
-    assert (done.status_code, done.json()) == (201, drawn.json())
+    assert (done.status_code, done.json()) == (201, {**drawn.json(), "id": Plan.objects.get().pk})
     given = Assignment.objects.filter(plan=Plan.objects.get())
     assert {(seat["row"], seat["rater"]) for seat in done.json()["seats"]} == set(
         given.values_list("row", "rater__code")

@@ -162,7 +162,11 @@ def test_from_nothing_to_a_report_and_a_hired_judge(settings: Settings, tmp_path
     assert people[0].get("my/assignments/") == []
     late = owner.post(f"{at}/plan/", {**asked, "digest": "another"}, 409)
     assert late["detail"].startswith("The study has changed since this plan was drawn.")
-    assert owner.post(f"{at}/plan/", {**asked, "digest": drawn["digest"]}) == drawn
+    made = owner.post(f"{at}/plan/", {**asked, "digest": drawn["digest"]})
+    assert made == {**drawn, "id": made["id"]}
+    assert [plan["id"] for plan in owner.get(f"{at}/plan/")["results"]] == [made["id"]]
+    assert owner.post(f"{at}/plan/{made['id']}/undone/", status=200)["assignments"] == N_BY_PEOPLE * 3 // 2
+    assert owner.post(f"{at}/plan/", {**asked, "digest": drawn["digest"]})["seats"] == drawn["seats"]
     assert owner.post(f"{at}/plan/", {"raters": ["A99"]}, 400) == {"raters": ["The study has no rater “A99”."]}
     assert sum(map(label_all, people)) == N_BY_PEOPLE * 3 // 2
     assert people[0].api.get(f"/api/v1/{at}/raters/").status_code == 403

@@ -18,6 +18,7 @@ from annotation import actions as annotating
 from annotation import doors
 from annotation.exchange.background import cancel_import, start_import
 from annotation.models import Column, Rater, Study
+from annotation.queries import MoreRequest, draw_more, had
 from annotation.scheme.spec import load_scheme
 from judges import actions as judging
 from judges.generating import actions as generating
@@ -192,6 +193,14 @@ def open_for_boris(world: World) -> None:
 def clara_is_here(world: World) -> Rater:
     """Somebody who has no work yet."""
     return builders.rater(world.leases.study, builders.user("clara"))
+
+
+def a_plan_to_undo(world: World) -> Sequence[object]:
+    """Of work that nobody has begun."""
+    study, clara = world.leases.study, clara_is_here(world)
+    request = MoreRequest(takers=(clara.pk,), sheets=(world.leases.sheet.pk,), people=3)
+    drawn = draw_more(study, request, had(study)).digest
+    return (study.slug, annotating.give_to_more(study=study, request=request, drawn=drawn, by=world.leases.manager).pk)
 
 
 def fetched_hit(world: World) -> Sequence[object]:
@@ -383,6 +392,8 @@ VALID: dict[str, Valid] = {
     "POST /studies/{slug}/invites/": Valid(body=lambda _world: {"role": "annotator", "days": 1}),
     "POST /studies/{slug}/plan/": Valid(body=lambda _world: {"judges": {"lexical": "all"}, "raters": []}),
     "POST /studies/{slug}/plan/drawn/": Valid(body=lambda _world: {"judges": {"lexical": "all"}, "raters": []}),
+    "GET /studies/{slug}/plan/": Valid(before=a_plan_to_undo),
+    "POST /studies/{slug}/plan/{id}/undone/": Valid(args=a_plan_to_undo),
     "POST /studies/{slug}/plan/reassigned/": Valid(body=lambda _world: {"leaving": ["A1"]}, before=clara_is_here),
     "POST /studies/{slug}/plan/reassigned/drawn/": Valid(body=lambda _world: {"leaving": ["A1"]}),
     "POST /studies/{slug}/judges/": Valid("root", a_judge),
