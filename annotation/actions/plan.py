@@ -245,7 +245,7 @@ def give_to_more(*, study: Study, request: queries.MoreRequest, drawn: str, by: 
     """Give rows that somebody has to more people, as `queries.draw_more` says. `drawn` is the digest of what was shown.
 
     Raises:
-        Refused: somebody would get something else by now. Nothing is changed then.
+        Refused: somebody would get something else by now, or nobody anything. Nothing is changed then.
     """
     lock_study(study.pk)
     refuse_while_shown(study.pk)
@@ -255,6 +255,8 @@ def give_to_more(*, study: Study, request: queries.MoreRequest, drawn: str, by: 
         raise Refused(
             _("The study has changed since this was drawn. Nothing was assigned: look at it and apply it again.")
         )
+    if not more.given:
+        raise Refused(_("Nothing would be assigned."))
     raters = study.raters.in_bulk()
     given: dict[tuple[int, int, tuple[str, ...]], list[int]] = {}
     for seat in more.given:

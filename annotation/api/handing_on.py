@@ -1,11 +1,13 @@
-"""What is done with work that was given, over HTTP for programs: it is reassigned, and plans are taken back. A second
-door to the forms and actions of the pages."""
+"""What is done with work that was given, over HTTP for programs: it is reassigned, more people get it, and plans are
+taken back. A second door to the forms and actions of the pages."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext as translate
 from django.utils.translation import gettext_lazy as _
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
@@ -14,11 +16,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import actions, doors, queries
+from annotation.actions import Refused
 from annotation.api.core import as_posted, not_valid, numbers_of, study_of, user_of
-from annotation.api.serializers import RefusalSerializer
-from annotation.forms.desk import ReplanForm
+from annotation.api.making import SeatSerializer
+from annotation.api.serializers import MAX_ID, RefusalSerializer
+from annotation.forms.desk import MoreRatersForm, PlanForm, ReplanForm
 from annotation.models import Plan, Role, Study
-from annotation.queries import DrawnReplan, ReplanRequest
+from annotation.queries import DrawnMore, DrawnReplan, ReplanRequest
 
 # --- reassigning ------------------------------------------------------------------------------------------------------
 
@@ -109,6 +113,108 @@ def _moves(study: Study, replan: DrawnReplan) -> dict[str, Any]:
 
 def _made(serializer: type[serializers.Serializer[Any]], plan: Plan, told: dict[str, Any]) -> Response:
     return Response(serializer({**told, "id": plan.pk}).data, status=status.HTTP_201_CREATED)
+
+
+# --- more raters ------------------------------------------------------------------------------------------------------
+
+
+class MoreRatersSerializer(serializers.Serializer[Any]):
+    """What the page “More raters” asks; what is left out is as the page has it at first."""
+
+    takers = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text=_("Codes of people who may take them; by default all who can be given work."),
+    )
+    sheets = serializers.ListField(
+        child=serializers.IntegerField(min_value=1, max_value=MAX_ID),
+        required=False,
+        help_text=_("By default all that have rows which somebody has."),
+    )
+    people = serializers.IntegerField(
+        min_value=2,
+        max_value=PlanForm.MOST_PER_ROW,
+        default=2,
+        help_text=_("Per row, in all, with those who have it already. Judges do not count."),
+    )
+    share = serializers.IntegerField(min_value=1, max_value=100, required=False, help_text=_("Per cent of the rows."))
+    size = serializers.IntegerField(
+        min_value=1, max_value=MAX_ID, required=False, help_text=_("Or how many of them; neither means all.")
+    )
+    submitted = serializers.BooleanField(default=False, help_text=_("Only rows that somebody has submitted."))
+    seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=1)
+    digest = serializers.CharField(
+        required=False, help_text=_("Of what was shown: nothing is given where it would be something else now.")
+    )
+
+
+class DrawnMoreSerializer(serializers.Serializer[Any]):
+    digest = serializers.CharField()
+    fit = serializers.IntegerField(help_text=_("Rows that are drawn from."))
+    drawn = serializers.IntegerField(help_text=_("Rows that shall have so many people."))
+    fewer = serializers.IntegerField(help_text=_("Those of them that have not."))
+    lacking = serializers.IntegerField(help_text=_("Those that will not, since too few may take them."))
+    raters = serializers.DictField(child=serializers.IntegerField(), help_text=_("Code of a person → new rows."))
+    seats = SeatSerializer(many=True)
+
+
+class MadeMoreSerializer(DrawnMoreSerializer):
+    id = serializers.IntegerField(help_text=_("Of the plan."))
+
+
+@extend_schema(request=MoreRatersSerializer, responses={200: DrawnMoreSerializer, 409: RefusalSerializer})
+@api_view(["POST"])
+def draw_more(request: Request, slug: str) -> Response:
+    """Who else would get what. Nothing is changed; sent on with its `digest`, it is what is done."""
+    study = study_of(request, slug, Role.MANAGER)
+    form, _digest = _more(request, study)
+    return Response(DrawnMoreSerializer(_seats(study, queries.draw_more(study, form.request(), form.had))).data)
+
+
+@extend_schema(request=MoreRatersSerializer, responses={201: MadeMoreSerializer, 409: RefusalSerializer})
+@api_view(["POST"])
+def give_to_more(request: Request, slug: str) -> Response:
+    """Give rows that somebody has to more people. Everybody keeps what they have, and nobody gets a row twice."""
+    study = study_of(request, slug, Role.MANAGER)
+    form, digest = _more(request, study)
+    more = queries.draw_more(study, form.request(), form.had)
+    plan = actions.give_to_more(study=study, request=form.request(), drawn=digest or more.digest, by=user_of(request))
+    return _made(MadeMoreSerializer, plan, _seats(study, more))
+
+
+def _more(request: Request, study: Study) -> tuple[MoreRatersForm, str | None]:
+    sent = MoreRatersSerializer(data=request.data)
+    sent.is_valid(raise_exception=True)
+    said = dict(sent.validated_data)
+    digest = said.pop("digest", None)
+    if "takers" in said:
+        said["takers"] = numbers_of(study.raters.plannable(), said["takers"], "takers")
+    first = MoreRatersForm(study=study)
+    said = {"takers": first.initial["takers"], "sheets": first.initial["sheets"], **said}
+    form = MoreRatersForm(as_posted(said), study=study)
+    if not form.had.rows_of_sheets:
+        sentence = translate(
+            "Nobody has any %(rows)s that can still be labelled. A plan gives them to the first people."
+        )
+        raise Refused(sentence % study.scheme.parsed.words.model_dump())
+    if not form.has_takers:
+        raise Refused(translate("There is nobody to assign yet. Invite annotators first."))
+    if not form.is_valid():
+        raise not_valid(form)
+    return form, digest
+
+
+def _seats(study: Study, more: DrawnMore) -> dict[str, Any]:
+    codes = dict(study.raters.values_list("pk", "code"))
+    return {
+        "digest": more.digest,
+        "fit": more.fit,
+        "drawn": more.drawn,
+        "fewer": more.fewer,
+        "lacking": more.lacking,
+        "raters": dict(Counter(codes[seat.rater_id] for seat in more.given)),
+        "seats": [{"row": seat.row_id, "rater": codes[seat.rater_id]} for seat in more.given],
+    }
 
 
 # --- taking back ------------------------------------------------------------------------------------------------------

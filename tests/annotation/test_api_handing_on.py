@@ -1,4 +1,4 @@
-"""A program reassigns work and takes plans back, as the pages do."""
+"""A program reassigns work, gives it to more people and takes plans back, as the pages do."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from rest_framework.test import APIClient
 from annotation import actions
 from annotation.models import Assignment, Plan, Rater, Sheet
 from tests import builders
+from tests.annotation import test_more_raters as more_raters
 from tests.annotation.at_once import in_another_connection, postgresql
 from tests.annotation.test_handing_on import asked, people_at, preview, work_of
 from tests.builders import ApiOf, ClientOf, Leases
@@ -27,6 +28,11 @@ def program(leases: Leases, api_of: ApiOf) -> APIClient:
 def clara(leases: Leases) -> Rater:
     """A third rater, who has nothing yet."""
     return builders.rater(leases.study, builders.user("clara"))
+
+
+@pytest.fixture
+def loan(leases: Leases) -> Sheet:
+    return builders.sheet(leases.study, "Loan", n_rows=4)
 
 
 def post(program: APIClient, name: str, body: dict[str, Any], *args: object) -> Any:
@@ -133,12 +139,100 @@ def test_of_two_who_reassign_at_once_one_moves_it(leases: Leases, clara: Rater, 
     assert people_at("Clause 1") == ["A2", "A3"]
 
 
+# --- more raters ----------------------------------------------------------------------------------------------------
+
+
+def test_more_people_get_rows_as_on_the_page(
+    leases: Leases, clara: Rater, loan: Sheet, program: APIClient, client_of: ClientOf
+) -> None:
+    builders.assignments(leases.annas[0].rater, loan)
+    body = {"sheets": [loan.pk], "size": 3, "seed": 2}
+    shown = more_raters.preview(client_of(leases.manager), leases, more_raters.asked(leases, loan, size=3, seed=2))
+
+    drawn = post(program, "draw-more-raters", body)
+
+    told = drawn.json()
+    assert (drawn.status_code, told["digest"]) == (200, shown["more"].digest)
+    assert {key: told[key] for key in ("fit", "drawn", "fewer", "lacking")} == {
+        "fit": 4, "drawn": 3, "fewer": 3, "lacking": 0,
+    }  # fmt: skip
+    assert told["raters"] == {line["rater"].code: line["n"] for line in shown["given"]}
+    assert not Plan.objects.exists()
+    done = post(program, "more-raters", {**body, "digest": told["digest"]})
+    plan = Plan.objects.get()
+    assert (done.status_code, done.json()) == (201, {**told, "id": plan.pk})
+    assert plan.applied_by == leases.manager
+    given = plan.assignments.values_list("row", "rater__code")
+    assert {(seat["row"], seat["rater"]) for seat in told["seats"]} == set(given)
+    assert post(program, "undo-plan", {}, plan.pk).json()["assignments"] == 3
+
+
+def test_the_same_sent_again_gives_nothing(leases: Leases, clara: Rater, program: APIClient) -> None:
+    assert post(program, "more-raters", {"people": 3}).status_code == 201
+
+    again = post(program, "more-raters", {"people": 3})
+
+    assert (again.status_code, again.json()) == (409, {"detail": "Nothing would be assigned."})
+    assert Plan.objects.count() == 1
+
+
+def test_only_what_was_drawn_is_given(leases: Leases, clara: Rater, program: APIClient) -> None:
+    drawn = post(program, "draw-more-raters", {"people": 3}).json()
+    actions.withdraw_row(row=leases.annas[0].row, reason="gone", by=leases.manager)
+
+    late = post(program, "more-raters", {"people": 3, "digest": drawn["digest"]})
+
+    assert late.status_code == 409
+    assert late.json()["detail"].startswith("The study has changed since this was drawn. Nothing was assigned:")
+    assert work_of(clara) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "field", "sentence"),
+    [
+        ({"takers": ["A9"]}, "takers", "The study has no rater “A9”."),
+        ({"takers": []}, "takers", "This field is required."),
+        ({"sheets": [999]}, "sheets", "999 is not one of the available choices"),
+        ({"people": 1}, "people", "greater than or equal to 2"),
+        ({"share": 50, "size": 2}, "size", "Give a share or a number, not both."),
+    ],
+)
+def test_what_is_wrong_with_more_is_said(
+    leases: Leases, program: APIClient, body: dict[str, Any], field: str, sentence: str
+) -> None:
+    for name in ("more-raters", "draw-more-raters"):
+        refused = post(program, name, body)
+        assert (refused.status_code, list(refused.json())) == (400, [field])
+        assert sentence in str(refused.json()[field])
+    assert not Plan.objects.exists()
+
+
+def test_where_nobody_has_anything_the_plan_comes_first(leases: Leases, program: APIClient) -> None:
+    actions.close_sheet(sheet=leases.sheet, by=leases.manager)
+
+    refused = post(program, "draw-more-raters", {})
+
+    assert refused.status_code == 409
+    assert refused.json()["detail"].startswith("Nobody has any clauses that can still be labelled.")
+
+
+@postgresql
+@pytest.mark.django_db(transaction=True)
+def test_of_two_who_give_to_more_at_once_one_gives(leases: Leases, clara: Rater, program: APIClient) -> None:
+    said: list[object] = []
+    with transaction.atomic():
+        assert post(program, "more-raters", {"people": 3}).status_code == 201
+        other = in_another_connection(lambda: post(program, "more-raters", {"people": 3}).status_code, said)
+        other.join(1)
+        assert said == []
+    other.join(20)
+
+    assert said == [409]
+    assert Plan.objects.count() == 1
+    assert work_of(clara) == [("Clause 1", "open"), ("Clause 2", "open")]
+
+
 # --- taking back ----------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def loan(leases: Leases) -> Sheet:
-    return builders.sheet(leases.study, "Loan", n_rows=4)
 
 
 def test_a_plan_is_listed_and_taken_back_and_then_it_is_gone(leases: Leases, loan: Sheet, program: APIClient) -> None:
@@ -173,7 +267,7 @@ def test_what_is_handed_on_is_a_plan_that_stays(leases: Leases, clara: Rater, pr
     assert (told["id"], told["may_undo"], told["assignments"]) == (made["id"], False, 2)
 
 
-@pytest.mark.parametrize("name", ["reassign", "draw-reassigned", "undo-plan"])
+@pytest.mark.parametrize("name", ["reassign", "draw-reassigned", "more-raters", "draw-more-raters", "undo-plan"])
 def test_work_of_an_archived_study_stays(leases: Leases, clara: Rater, program: APIClient, name: str) -> None:
     plan = leases.study.plans.create(request={"extended": 0})
     actions.archive_study(study=leases.study, by=leases.manager)

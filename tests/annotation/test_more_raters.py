@@ -257,6 +257,8 @@ def test_the_same_again_gives_nothing_and_a_larger_number_adds(
     page = manager.post(url(leases), {**asked(leases, loan, size=4), "drawn": again["more"].digest}).content.decode()
     assert "Nothing would be assigned." in page
     assert "has changed since" not in page
+    with pytest.raises(Refused, match="Nothing would be assigned"):
+        give(leases, loan, takers=[leases.boriss[0].rater, clara], size=4)
     apply(manager, leases, asked(leases, loan, size=7))
 
     assert again["more"].drawn == 4

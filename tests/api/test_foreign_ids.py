@@ -248,6 +248,15 @@ NAMED: dict[tuple[str, str], Operation] = {
         )
         for address, name, taken in (("", "reassign", False), ("drawn/", "draw-reassigned", True))
     },
+    **{
+        ("post", f"/api/v1/studies/{{slug}}/plan/more/{address}"): Operation(
+            name,
+            _slug,
+            lambda world: {"takers": [world.own.people[1].code], "people": 3},
+            {"takers.[]": FIONA, "sheets.[]": (lambda world: world.other_row.sheet_id, NOWHERE)},
+        )
+        for address, name in (("", "more-raters"), ("drawn/", "draw-more-raters"))
+    },
     ("post", "/api/v1/studies/{slug}/suggestions/"): Operation(
         "suggestions",
         _slug,
@@ -269,7 +278,7 @@ NAMES_NOTHING = {
     "pseudonyms", "gold", "ignore", "scheme_text", "guideline", "role", "email", "days", "bound", "judges", "sections",
     "raters_per_sheet", "share_twice", "share_thrice", "raters_per_row", "own_order", "facets", "by", "each", "method",
     "normalisation", "evidence", "shipped", "parser", "backend", "location", "served_name", "api_key_env",
-    "leaving", "takers", "level", "make_up",
+    "leaving", "takers", "level", "make_up", "people", "submitted",
     "requests_per_minute", "price_read", "price_written", "revision", "gguf_file", "dtype", "device", "prompt_text",
 }  # fmt: skip
 # Raters and sheets that are made where the study has none of that name; and headings of a file.

@@ -396,6 +396,8 @@ VALID: dict[str, Valid] = {
     "POST /studies/{slug}/plan/{id}/undone/": Valid(args=a_plan_to_undo),
     "POST /studies/{slug}/plan/reassigned/": Valid(body=lambda _world: {"leaving": ["A1"]}, before=clara_is_here),
     "POST /studies/{slug}/plan/reassigned/drawn/": Valid(body=lambda _world: {"leaving": ["A1"]}),
+    "POST /studies/{slug}/plan/more/": Valid(body=lambda _world: {"people": 3}, before=clara_is_here),
+    "POST /studies/{slug}/plan/more/drawn/": Valid(body=lambda _world: {"people": 3, "share": 50}),
     "POST /studies/{slug}/judges/": Valid("root", a_judge),
     "POST /studies/{slug}/extractors/": Valid("root", lambda _world: {"name": "by-schema", "parser": "schema-org"}),
     "POST /studies/{slug}/split/": Valid(
