@@ -801,6 +801,7 @@ TABLE = {
     "api:study": Url(MEMBERS, args=slug),
     "api:archive-study": Posted(MANAGERS_IN_VAIN, args=slug),  # a run is at work in it
     "api:bring-study-back": Posted(MANAGERS, args=slug),
+    "api:settings": Url(MANAGERS, MANAGERS, args=slug),
     "api:sheets": Url(MEMBERS, args=slug),
     "api:lineage": Url(READERS, args=slug),
     "api:drafts": Posted(

@@ -111,27 +111,35 @@ def create_study(*, slug: str, title: str, scheme: Scheme, guideline: str = "", 
 def change_study(
     *,
     study: Study,
-    slug: str,
-    title: str,
-    guideline: str,
-    submit_complete: bool,
+    slug: str | None = None,
+    title: str | None = None,
+    guideline: str | None = None,
+    submit_complete: bool | None = None,
     consent: str | None = None,
     background: str | None = None,
 ) -> Study:
-    """Change what a study is called, where it is found, and how it is worked on; `consent` and `background` None leave
-    their texts.
+    """Change what a study is called, where it is found, and how it is worked on; None leaves a thing as it is now,
+    whatever `study` was read with.
 
     Raises:
         Refused: its address is that of another study, or of the page which makes studies.
     """
     if slug == "new":
         raise Refused(_("“new” is the address of this page. Choose another."))
-    if Study.objects.filter(slug=slug).exclude(pk=study.pk).exists():
+    if slug is not None and Study.objects.filter(slug=slug).exclude(pk=study.pk).exists():
         raise Refused(_("Another study has the address “%(slug)s”.") % {"slug": slug})
-    study.slug, study.title, study.guideline, study.submit_complete = slug, title, guideline, submit_complete
-    study.consent = study.consent if consent is None else consent
-    study.background = study.background if background is None else background
-    study.save(update_fields=["slug", "title", "guideline", "submit_complete", "consent", "background"])
+    given = {
+        "slug": slug,
+        "title": title,
+        "guideline": guideline,
+        "submit_complete": submit_complete,
+        "consent": consent,
+        "background": background,
+    }
+    changed = {name: value for name, value in given.items() if value is not None}
+    for name, value in changed.items():
+        setattr(study, name, value)
+    study.save(update_fields=list(changed))
     return study
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotation.api import closing, core, drafts, handing_on, imports, lens, making
+from annotation.api import closing, core, drafts, handing_on, imports, lens, making, study_settings
 from annotation.deriving import api as deriving
 
 urlpatterns = [
@@ -12,6 +12,7 @@ urlpatterns = [
     path("studies/<slug:slug>/", core.study, name="study"),
     path("studies/<slug:slug>/archived/", core.archive, name="archive-study"),
     path("studies/<slug:slug>/brought-back/", core.bring_back, name="bring-study-back"),
+    path("studies/<slug:slug>/settings/", study_settings.settings, name="settings"),
     path("studies/<slug:slug>/sheets/", core.sheets, name="sheets"),
     path("studies/<slug:slug>/raters/", core.raters, name="raters"),
     path("studies/<slug:slug>/invites/", making.invites, name="invites"),

@@ -388,6 +388,7 @@ VALID: dict[str, Valid] = {
     "POST /studies/{slug}/retrievals/{id}/resume/": Valid(before=cancelled_retrieval),
     "POST /studies/{slug}/runs/{id}/resume/": Valid(before=run_is_cancelled),
     "POST /studies/": Valid("root", lambda _world: {"title": "Soups", "scheme": "recipe-names"}),
+    "POST /studies/{slug}/settings/": Valid(body=lambda _world: {"title": "Leases of today"}),
     "GET /schemes/": Valid("root"),
     "POST /studies/{slug}/invites/": Valid(body=lambda _world: {"role": "annotator", "days": 1}),
     "POST /studies/{slug}/plan/": Valid(body=lambda _world: {"judges": {"lexical": "all"}, "raters": []}),

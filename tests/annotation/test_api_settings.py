@@ -1,0 +1,130 @@
+"""A program reads and changes the settings of a study, as the page does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.urls import reverse
+from rest_framework.test import APIClient
+
+from annotation import actions
+from annotation.models import Study
+from tests import builders
+from tests.builders import ApiOf, ClientOf, Leases
+
+FORM = """\
+questions:
+  - key: years
+    title: Years of practice
+    kind: number
+    number: {min: 0, max: 60}
+"""
+
+
+@pytest.fixture
+def program(leases: Leases, api_of: ApiOf) -> APIClient:
+    """Of a manager."""
+    return api_of(leases.manager)
+
+
+def post(program: APIClient, body: dict[str, Any], form: str = "json") -> Any:
+    return program.post(reverse("api:settings", args=["leases"]), body, format=form)
+
+
+def settings_of(study: Study) -> dict[str, object]:
+    now = Study.objects.get(pk=study.pk)
+    names = ("title", "slug", "guideline", "consent", "background", "submit_complete")
+    return {name: getattr(now, name) for name in names}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("title", "Leases of today"),
+        ("slug", "leases-of-today"),
+        ("guideline", "Read it twice."),
+        ("guideline", ""),
+        ("consent", "I take part."),
+        ("background", FORM.strip()),
+        ("submit_complete", True),
+    ],
+)
+@pytest.mark.parametrize("form", ["json", "multipart"])
+def test_what_is_sent_is_changed_and_the_rest_stays(
+    leases: Leases, program: APIClient, name: str, value: object, form: str
+) -> None:
+    actions.change_study(study=leases.study, guideline="Read it.", consent="You may stop.")
+    before = program.get(reverse("api:settings", args=["leases"])).json()
+    assert before == settings_of(leases.study)
+
+    told = post(program, {name: value}, form)
+
+    assert (told.status_code, told.json()) == (200, {**before, name: value})
+    assert settings_of(leases.study) == {**before, name: value}
+
+
+def test_two_who_change_different_things_do_not_undo_each_other(leases: Leases) -> None:
+    """The second one has read the study before the first one changed it."""
+    early = Study.objects.get(pk=leases.study.pk)
+    actions.change_study(study=leases.study, title="Leases of today")
+    actions.change_study(study=early, guideline="Read it twice.")
+
+    now = Study.objects.get(pk=leases.study.pk)
+    assert (now.title, now.guideline) == ("Leases of today", "Read it twice.")
+
+
+def test_nothing_sent_changes_nothing(leases: Leases, program: APIClient) -> None:
+    before = settings_of(leases.study)
+    assert (post(program, {}).status_code, settings_of(leases.study)) == (200, before)
+
+
+@pytest.mark.parametrize(
+    ("body", "field", "sentence"),
+    [
+        ({"title": " "}, "title", "may not be blank"),
+        ({"title": "x" * 201}, "title", "no more than 200 characters"),
+        ({"slug": "other"}, "slug", "Another study has the address “other”."),
+        ({"slug": "no address"}, "slug", "An address has letters without accents, digits and hyphens alone."),
+        ({"submit_complete": "perhaps"}, "submit_complete", "Must be a valid boolean."),
+        ({"background": "questions: ["}, "background", ""),
+        ({"guideline": None}, "guideline", "may not be null"),
+    ],
+)
+def test_what_cannot_be_is_said_and_nothing_is_changed(
+    leases: Leases, program: APIClient, body: dict[str, Any], field: str, sentence: str
+) -> None:
+    builders.study("other", of=leases.study.scheme, by=leases.manager)
+    before = settings_of(leases.study)
+
+    refused = post(program, {"consent": "I take part.", **body})
+
+    assert (refused.status_code, list(refused.json())) == (400, [field])
+    assert sentence in refused.json()[field][0]
+    assert settings_of(leases.study) == before
+
+
+def test_new_is_the_address_of_the_page_that_makes_studies(leases: Leases, program: APIClient) -> None:
+    refused = post(program, {"slug": "new"})
+    assert (refused.status_code, settings_of(leases.study)["slug"]) == (409, "leases")
+    assert refused.json() == {"detail": "“new” is the address of this page. Choose another."}
+
+
+def test_a_consent_that_is_changed_is_asked_for_anew_as_by_the_page(
+    leases: Leases, program: APIClient, client_of: ClientOf
+) -> None:
+    post(program, {"consent": "I take part."})
+    client_of(leases.anna).post(reverse("annotation:consent", args=["leases"]), {"agree": "yes"})
+    assert actions.has_agreed(study=Study.objects.get(pk=leases.study.pk), user=leases.anna)
+
+    post(program, {"consent": "I take part, and may stop."})
+
+    assert not actions.has_agreed(study=Study.objects.get(pk=leases.study.pk), user=leases.anna)
+
+
+def test_settings_of_an_archived_study_are_read_alone(leases: Leases, program: APIClient) -> None:
+    actions.archive_study(study=leases.study, by=leases.manager)
+    before = settings_of(leases.study)
+    assert program.get(reverse("api:settings", args=["leases"])).json() == before
+    assert post(program, {"title": "Other"}).status_code == 403
+    assert settings_of(leases.study) == before
