@@ -919,6 +919,15 @@ TABLE = {
     "api:give-back": Posted(MANAGERS, args=certificate),
     "api:revoke-certificate": Posted(MANAGERS, args=certificate),
     "api:assignment-labels": Url(ANNA, ANNA, args=mine),
+    "api:assignment-notes": Url(ANNA, ANNA, args=mine),
+    "api:read-notes": Posted(ANNA, args=mine),
+    "api:withdraw-note": Posted(ANNA, args=lambda world: (a_note(world).pk,)),
+    "api:notes": Url(MANAGERS, args=slug),
+    "api:answer-note": Posted(
+        MANAGERS,
+        args=lambda world: (world.leases.study.slug, a_note(world).pk),
+        data=lambda world: {"answer": "Yes."},
+    ),
     "api:submit": Posted(ANNA, args=mine),
     "api:reopen": Posted(ANNA, args=mine),
 }

@@ -143,7 +143,20 @@ def study_of(request: Request, slug: str, *allowed: Role, archived: bool = False
     return study
 
 
-def _my_assignment(request: Request, pk: int) -> Assignment:
+def cell_named(sheet: Sheet, asked: Mapping[str, Any]) -> tuple[Column, Question]:
+    """By the number of its `column` and the key of its `question`; raises ValidationError by field."""
+    column = sheet.columns.select_related("section").filter(pk=asked["column"]).first()
+    if column is None:
+        sentence = _("This sheet has no column %(number)s.") % {"number": asked["column"]}
+        raise serializers.ValidationError({"column": [sentence]})
+    question = Question.objects.filter(section=column.section_id, key=asked["question"]).first()
+    if question is None:
+        sentence = _("Its section has no question “%(key)s”.") % {"key": asked["question"]}
+        raise serializers.ValidationError({"question": [sentence]})
+    return column, question
+
+
+def my_assignment(request: Request, pk: int) -> Assignment:
     mine = Assignment.objects.of_user(user_of(request)).select_related("row__sheet__study")
     return get_object_or_404(mine, pk=pk)
 
@@ -305,7 +318,7 @@ def my_assignments(request: Request) -> Response:
 @api_view(["GET", "POST"])
 def assignment_labels(request: Request, pk: int) -> Response:
     """Your labels of one row (GET); answer cells of it or clear them, all or none (POST)."""
-    assignment = _my_assignment(request, pk)
+    assignment = my_assignment(request, pk)
     if request.method == "GET":
         return Response(LabelSerializer(_long_form(assignment.labels.all()), many=True).data)
     _refuse_before_consent(request, assignment)
@@ -404,17 +417,17 @@ def _cells(assignment: Assignment, columns: list[Column]) -> list[dict[str, Any]
 @api_view(["POST"])
 def submit(request: Request, pk: int) -> Response:
     """Close your work on a row. Refused while cells are open, and while drafts wait that `confirm` does not confirm."""
-    assignment = _my_assignment(request, pk)
+    assignment = my_assignment(request, pk)
     _refuse_before_consent(request, assignment)
     asked = SubmitSerializer(data=request.data)
     asked.is_valid(raise_exception=True)
     actions.submit(assignment=assignment, confirm=asked.validated_data["confirm"])
-    return Response(AssignmentSerializer(_my_assignment(request, pk)).data)
+    return Response(AssignmentSerializer(my_assignment(request, pk)).data)
 
 
 @extend_schema(request=None, responses=AssignmentSerializer)
 @api_view(["POST"])
 def reopen(request: Request, pk: int) -> Response:
     """Take a submission back."""
-    actions.reopen(assignment=_my_assignment(request, pk))
-    return Response(AssignmentSerializer(_my_assignment(request, pk)).data)
+    actions.reopen(assignment=my_assignment(request, pk))
+    return Response(AssignmentSerializer(my_assignment(request, pk)).data)

@@ -14,12 +14,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import actions
-from annotation.api.core import LabelPagination, user_of
+from annotation.api.core import LabelPagination, cell_named, user_of
 from annotation.api.serializers import MAX_ID, MAX_LABELS_A_PAGE, RefusalSerializer
 from annotation.labels import history
 from annotation.lens import lens
 from annotation.lens.lens import Kind, Lens, LensCell
-from annotation.models import Decision, Option, Question, Role, Sheet
+from annotation.models import Decision, Option, Role, Sheet
 from annotation.people.access import refuse_archived, sheet_for
 
 READERS = (Role.MANAGER, Role.RESEARCHER)
@@ -220,12 +220,7 @@ def _resolved(sheet: Sheet, asked: dict[str, Any]) -> dict[str, Any]:
     row = sheet.rows.filter(pk=asked["row"]).select_related("sheet__study__scheme").first()
     if row is None:
         raise missing("row", _("This sheet has no row %(number)s.") % {"number": asked["row"]})
-    column = sheet.columns.filter(pk=asked["column"]).first()
-    if column is None:
-        raise missing("column", _("This sheet has no column %(number)s.") % {"number": asked["column"]})
-    question = Question.objects.filter(section=column.section_id, key=asked["question"]).first()
-    if question is None:
-        raise missing("question", _("Its section has no question “%(key)s”.") % {"key": asked["question"]})
+    column, question = cell_named(sheet, asked)
     option = Option.objects.filter(question=question, key=asked["option"]).first() if asked["option"] else None
     if asked["option"] and option is None:
         words = {"option": asked["option"], "question": question.title}

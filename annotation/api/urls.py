@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotation.api import closing, core, drafts, handing_on, imports, lens, making, study_settings
+from annotation.api import closing, core, drafts, handing_on, imports, lens, making, notes, study_settings
 from annotation.deriving import api as deriving
 
 urlpatterns = [
@@ -25,6 +25,8 @@ urlpatterns = [
     path("studies/<slug:slug>/plan/more/", handing_on.give_to_more, name="more-raters"),
     path("studies/<slug:slug>/plan/more/drawn/", handing_on.draw_more, name="draw-more-raters"),
     path("studies/<slug:slug>/labels/", core.labels, name="labels"),
+    path("studies/<slug:slug>/notes/", notes.of_study, name="notes"),
+    path("studies/<slug:slug>/notes/<int:pk>/answered/", notes.answer, name="answer-note"),
     path("studies/<slug:slug>/drafts/", drafts.drafts, name="drafts"),
     path("studies/<slug:slug>/lineage/", deriving.lineage, name="lineage"),
     path("studies/<slug:slug>/derive/", deriving.derive, name="derive"),
@@ -50,6 +52,9 @@ urlpatterns = [
     # my own work
     path("my/assignments/", core.my_assignments, name="my-assignments"),
     path("assignments/<int:pk>/labels/", core.assignment_labels, name="assignment-labels"),
+    path("assignments/<int:pk>/notes/", notes.of_assignment, name="assignment-notes"),
+    path("assignments/<int:pk>/notes/read/", notes.read, name="read-notes"),
+    path("notes/<int:pk>/withdrawn/", notes.withdraw, name="withdraw-note"),
     path("assignments/<int:pk>/submit/", core.submit, name="submit"),
     path("assignments/<int:pk>/reopen/", core.reopen, name="reopen"),
 ]

@@ -22,7 +22,7 @@ from annotation.queries.grid import (
     grid,
     unfinished_cells,
 )
-from annotation.queries.notes import Asked, notes
+from annotation.queries.notes import Asked, notes, sheets_shown
 from annotation.queries.people import deletions_of, free_code, links, rater_ids, roles, studies_of
 from annotation.queries.planning import (
     MOST_WORDS,
@@ -158,6 +158,7 @@ __all__ = [
     "seats",
     "seats_after",
     "seen",
+    "sheets_shown",
     "sheets_with_counts",
     "sources",
     "standing",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.db.models import F
 
-from annotation.models import Label, Note, Skip, Study, User
+from annotation.models import Label, Note, Sheet, Skip, Study, User
 
 
 @dataclass(frozen=True)
@@ -44,3 +45,8 @@ def notes(study: Study) -> list[Asked]:
         for note in found
         for cell in [(note.assignment_id, note.column_id, note.question_id)]
     ]
+
+
+def sheets_shown(asked: Iterable[Asked], user: User) -> set[Sheet]:
+    """Of which `user` sees labels of others: what the rater says of the cell so far stands beside the question."""
+    return {one.note.column.sheet for one in asked if (one.label or one.skip) and not one.is_of(user)}

@@ -68,9 +68,7 @@ def _my_cell(request: AppRequest, pk: int, column: int, question: int) -> tuple[
 def page(request: AppRequest, study: Study) -> HttpResponse:
     """All that was asked in a study, what is not answered first."""
     asked = queries.notes(study)
-    # What the rater says of the cell so far stands beside the question.
-    for sheet in {one.note.column.sheet for one in asked if (one.label or one.skip) and not one.is_of(request.user)}:
-        actions.note_look(sheet=sheet, user=request.user)
+    actions.note_looks(sheets=queries.sheets_shown(asked, request.user), user=request.user)
     n_open = sum(one.note.answered_at is None for one in asked)
     context = {"study": study, "scheme": study.scheme.parsed, "asked": asked, "n_open": n_open}
     return render(request, "annotation/notes.html", context)

@@ -131,6 +131,16 @@ NAMED: dict[tuple[str, str], Operation] = {
         },
         by=lambda world: User.objects.get(username="boris"),
     ),
+    **{
+        ("post", f"/api/v1/assignments/{{id}}/notes/{address}"): Operation(
+            name,
+            lambda world: [world.mine.pk],
+            lambda world: {"column": world.column.pk, "question": "made", "text": "Is it?"},
+            {"column": COLUMN, "question": (lambda _world: "stated", "no-such-question")},
+            by=lambda world: User.objects.get(username="boris"),
+        )
+        for address, name in (("", "assignment-notes"), ("read/", "read-notes"))
+    },
     ("post", "/api/v1/sheets/{id}/decisions/"): Operation(
         "decisions",
         lambda world: [world.row.sheet_id],

@@ -164,9 +164,12 @@ def an_answer(world: World) -> dict[str, Any]:
     }
 
 
+def a_cell(world: World) -> dict[str, Any]:
+    return {"column": pay_rent(world).pk, "question": "stated"}
+
+
 def a_decision(world: World) -> dict[str, Any]:
-    cell = {"row": world.mine.row_id, "column": pay_rent(world).pk, "question": "stated"}
-    return {**cell, "option": "absent", "reason": "As it stands there."}
+    return {"row": world.mine.row_id, **a_cell(world), "option": "absent", "reason": "As it stands there."}
 
 
 def lines_of_a_row(world: World) -> dict[str, Any]:
@@ -298,6 +301,12 @@ def fewer_texts(world: World) -> Sequence[object]:
 VALID: dict[str, Valid] = {
     "POST /assignments/{id}/labels/": Valid("anna", an_answer),
     "GET /assignments/{id}/labels/": Valid("anna"),
+    "GET /assignments/{id}/notes/": Valid("anna", before=test_access.a_note),
+    "POST /assignments/{id}/notes/": Valid("anna", lambda world: {**a_cell(world), "text": "Is it?"}),
+    "POST /assignments/{id}/notes/read/": Valid("anna", a_cell),
+    "POST /notes/{id}/withdrawn/": Valid("anna"),
+    "GET /studies/{slug}/notes/": Valid(before=test_access.a_note),
+    "POST /studies/{slug}/notes/{id}/answered/": Valid(body=lambda _world: {"answer": "It is."}),
     "POST /assignments/{id}/reopen/": Valid("anna", before=lambda world: annotating.submit(assignment=world.mine)),
     "POST /assignments/{id}/submit/": Valid("anna", lambda _world: {"confirm": True}),
     "POST /rows/{id}/withdrawn/": Valid(body=lambda _world: {"reason": "The page is gone."}),
