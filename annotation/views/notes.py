@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation import actions, queries
 from annotation.models import Assignment, Column, Note, Question, Role, Study
-from annotation.people.access import AppRequest, for_roles
+from annotation.people.access import AppRequest, for_roles, why_unchanged
 from annotation.views.saving import refusal
 
 
@@ -20,6 +20,8 @@ def of_cell(request: AppRequest, pk: int, column: int, question: int) -> HttpRes
     """What the rater has asked about one of their cells, with the answers (GET); ask (POST)."""
     assignment, cell_column, cell_question = _my_cell(request, pk, column, question)
     if request.method == "POST":
+        if (study := assignment.row.sheet.study).archived_at is not None:
+            return refusal(why_unchanged(study))
         try:
             actions.ask(
                 assignment=assignment,
@@ -45,7 +47,9 @@ def read(request: AppRequest, pk: int, column: int, question: int) -> HttpRespon
 @require_POST
 def withdraw(request: AppRequest, pk: int) -> HttpResponse:
     mine = Note.objects.filter(assignment__in=Assignment.objects.of_user(request.user))
-    note = get_object_or_404(mine, pk=pk)
+    note = get_object_or_404(mine.select_related("assignment__rater__study"), pk=pk)
+    if (study := note.assignment.rater.study).archived_at is not None:
+        return refusal(why_unchanged(study))
     try:
         actions.withdraw_note(note=note)
     except actions.Refused as error:
@@ -54,7 +58,8 @@ def withdraw(request: AppRequest, pk: int) -> HttpResponse:
 
 
 def _my_cell(request: AppRequest, pk: int, column: int, question: int) -> tuple[Assignment, Column, Question]:
-    assignment = get_object_or_404(Assignment.objects.of_user(request.user).select_related("row"), pk=pk)
+    mine = Assignment.objects.of_user(request.user).select_related("row__sheet__study").defer("row__evidence")
+    assignment = get_object_or_404(mine, pk=pk)
     found = get_object_or_404(Column.objects.select_related("section"), pk=column, sheet=assignment.row.sheet_id)
     return assignment, found, get_object_or_404(Question, pk=question, section=found.section_id)
 

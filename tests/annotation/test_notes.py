@@ -87,6 +87,21 @@ def test_a_question_says_something(leases: Leases, text: str) -> None:
         ask(leases.annas[0], text=text, by=leases.anna)
 
 
+def test_nothing_is_asked_or_taken_back_in_an_archived_study(leases: Leases, client_of: ClientOf) -> None:
+    note = ask(leases.annas[0], by=leases.anna)
+    actions.archive_study(study=leases.study, by=leases.manager)
+    client = client_of(leases.anna)
+
+    for refused in (
+        client.post(url_of(note), {"text": "And now?"}),
+        client.post(reverse("annotation:withdraw-note", args=[note.pk])),
+    ):
+        assert refused.status_code == 409
+        assert "is archived: nothing is changed in it" in refused.json()["message"]
+    assert [one.text for one in Note.objects.all()] == ["Is it?"]
+    assert "Is it?" in client.get(url_of(note)).content.decode()
+
+
 def test_another_persons_notes_do_not_exist(leases: Leases, client_of: ClientOf) -> None:
     note = ask(leases.boriss[0], text="zebra", by=leases.boris)
     client = client_of(leases.anna)
