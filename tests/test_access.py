@@ -802,6 +802,7 @@ TABLE = {
     "api:archive-study": Posted(MANAGERS_IN_VAIN, args=slug),  # a run is at work in it
     "api:bring-study-back": Posted(MANAGERS, args=slug),
     "api:settings": Url(MANAGERS, MANAGERS, args=slug),
+    "api:change-scheme": Posted(MANAGERS, args=slug),
     "api:sheets": Url(MEMBERS, args=slug),
     "api:lineage": Url(READERS, args=slug),
     "api:drafts": Posted(

@@ -1,4 +1,5 @@
-"""What can be changed of a study at any time, over HTTP for programs: by the form and the action of its page."""
+"""What can be changed of a study at any time, over HTTP for programs, and its scheme while nothing is labelled: by the
+forms and actions of their pages."""
 
 from __future__ import annotations
 
@@ -12,9 +13,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import actions
-from annotation.api.core import not_valid, study_of
-from annotation.api.serializers import RefusalSerializer
-from annotation.forms.labelling import StudySettingsForm
+from annotation.api.core import in_full, not_valid, study_of, user_of
+from annotation.api.serializers import RefusalSerializer, StudyDetailSerializer
+from annotation.forms.labelling import NewSchemeForm, SchemeFileField, StudySettingsForm
 from annotation.models import Role, Study
 
 
@@ -51,3 +52,23 @@ def settings(request: Request, slug: str) -> Response:
         raise not_valid(form)
     changed = actions.change_study(study=study, **{name: form.cleaned_data[name] for name in given})
     return Response(StudySettingsSerializer(changed).data)
+
+
+class NewSchemeSerializer(serializers.Serializer[Any]):
+    scheme_text = serializers.CharField(
+        max_length=SchemeFileField.MAX_BYTES, trim_whitespace=False, help_text=_("A scheme file.")
+    )
+
+
+@extend_schema(request=NewSchemeSerializer, responses={200: StudyDetailSerializer, 409: RefusalSerializer})
+@api_view(["POST"])
+def change_scheme(request: Request, slug: str) -> Response:
+    """Another scheme in place of the study's, while nothing is labelled by it."""
+    study = study_of(request, slug, Role.MANAGER)
+    sent = NewSchemeSerializer(data=request.data)
+    sent.is_valid(raise_exception=True)
+    form = NewSchemeForm(sent.validated_data)
+    if not form.is_valid():
+        raise not_valid(form)
+    spec, source = form.chosen
+    return in_full(user_of(request), actions.change_scheme(study=study, spec=spec, source=source))

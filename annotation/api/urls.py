@@ -13,6 +13,7 @@ urlpatterns = [
     path("studies/<slug:slug>/archived/", core.archive, name="archive-study"),
     path("studies/<slug:slug>/brought-back/", core.bring_back, name="bring-study-back"),
     path("studies/<slug:slug>/settings/", study_settings.settings, name="settings"),
+    path("studies/<slug:slug>/settings/scheme/", study_settings.change_scheme, name="change-scheme"),
     path("studies/<slug:slug>/sheets/", core.sheets, name="sheets"),
     path("studies/<slug:slug>/raters/", core.raters, name="raters"),
     path("studies/<slug:slug>/invites/", making.invites, name="invites"),

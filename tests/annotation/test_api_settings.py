@@ -1,4 +1,4 @@
-"""A program reads and changes the settings of a study, as the page does."""
+"""A program reads and changes the settings of a study and its scheme, as the pages do."""
 
 from __future__ import annotations
 
@@ -128,3 +128,42 @@ def test_settings_of_an_archived_study_are_read_alone(leases: Leases, program: A
     assert program.get(reverse("api:settings", args=["leases"])).json() == before
     assert post(program, {"title": "Other"}).status_code == 403
     assert settings_of(leases.study) == before
+
+
+# --- the scheme -----------------------------------------------------------------------------------------------------
+
+
+def new_scheme(program: APIClient, text: str, slug: str = "empty") -> Any:
+    return program.post(reverse("api:change-scheme", args=[slug]), {"scheme_text": text}, format="json")
+
+
+def test_a_study_asks_something_else_while_nothing_is_labelled(leases: Leases, program: APIClient) -> None:
+    study = builders.study("empty", of=leases.study.scheme, by=leases.manager)
+    text = builders.SCHEME.replace("version: 1", "version: 2", 1).replace("title: Stated", "title: Said", 1)
+
+    told = new_scheme(program, text)
+
+    assert (told.status_code, told.json()["scheme_version"]) == (200, 2), told.content
+    assert told.json()["sections"][0]["questions"][0]["title"] == "Said"
+    study.refresh_from_db()
+    assert (study.scheme.version, study.scheme.source) == (2, text)
+
+
+def test_what_was_asked_stays_where_something_is_labelled(leases: Leases, program: APIClient) -> None:
+    builders.label(leases.annas[0])
+
+    refused = new_scheme(program, builders.SCHEME.replace("version: 1", "version: 2", 1), "leases")
+
+    assert refused.status_code == 409
+    assert refused.json()["detail"].startswith("Something in this study is labelled or planned:")
+
+
+@pytest.mark.parametrize("text", ["key: [", "", "key: contracts"])
+def test_a_text_that_is_no_scheme_says_what_is_wrong(leases: Leases, program: APIClient, text: str) -> None:
+    study = builders.study("empty", of=leases.study.scheme, by=leases.manager)
+
+    refused = new_scheme(program, text)
+
+    assert (refused.status_code, list(refused.json())) == (400, ["scheme_text"])
+    study.refresh_from_db()
+    assert study.scheme == leases.study.scheme

@@ -398,6 +398,9 @@ VALID: dict[str, Valid] = {
     "POST /studies/{slug}/runs/{id}/resume/": Valid(before=run_is_cancelled),
     "POST /studies/": Valid("root", lambda _world: {"title": "Soups", "scheme": "recipe-names"}),
     "POST /studies/{slug}/settings/": Valid(body=lambda _world: {"title": "Leases of today"}),
+    "POST /studies/{slug}/settings/scheme/": Valid(
+        body=lambda _world: {"scheme_text": builders.SCHEME}, args=with_candidates
+    ),
     "GET /schemes/": Valid("root"),
     "POST /studies/{slug}/invites/": Valid(body=lambda _world: {"role": "annotator", "days": 1}),
     "POST /studies/{slug}/plan/": Valid(body=lambda _world: {"judges": {"lexical": "all"}, "raters": []}),
