@@ -315,6 +315,8 @@ _LIMIT = re.compile(
     r"(?:maximum (?:context|model|prompt) length (?:is|of)|context (?:window|size)(?: of| is)?) \(?(\d+)", re.IGNORECASE
 )
 _LENGTHS = re.compile(r"(\d+) (?:in the (?:messages|prompt)|input tokens)|\(length (\d+)\)|(\d+) tokens", re.IGNORECASE)
+# The words of the clients of openai and aiohttp.
+_NOBODY_BEHIND = re.compile(r"exception - (?:connection error\.|cannot connect to host)", re.IGNORECASE)
 # vLLM cuts no text into more tokens than one over its context.
 _NOT_COUNTED = re.compile(r"at least \d+ input tokens", re.IGNORECASE)
 
@@ -323,6 +325,11 @@ def is_crowded(said: str) -> bool:
     """Whether a server says that all it was asked at the same time is too long together: llama.cpp, whose slots share
     one context unless told otherwise. It fails all of them then."""
     return "context size has been exceeded" in said.lower()
+
+
+def is_nobody_behind(said: str) -> bool:
+    """Whether a proxy says that the server behind it is away: LiteLLM, with status 500 as for any fault of its own."""
+    return _NOBODY_BEHIND.search(said) is not None
 
 
 def read_too_long(said: str, details: dict[str, Any]) -> PromptTooLong | None:

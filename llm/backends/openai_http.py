@@ -29,6 +29,7 @@ from llm.backends.openai_answers import (
     PromptTokens,
     cut_short,
     is_crowded,
+    is_nobody_behind,
     letters_asked,
     read_echo,
     read_prompt_logprobs,
@@ -412,8 +413,8 @@ class Session:
                     self._count(answer, read=letters_asked(body) / LETTERS_A_TOKEN if _READS.search(path) else 0)
                     return answer
                 response = replace(response, status=status)
-            is_away = response.status in _AWAY
             refusal = self._refusal(response)
+            is_away = response.status in _AWAY or is_nobody_behind(refusal.said)
             if response.status not in _TRIED_AGAIN or "insufficient_quota" in response.text:
                 raise refusal
             failure = f"{response.status}, “{refusal.said}”"
@@ -455,7 +456,9 @@ class Session:
         sentence, details = said(response, self._secret)  # some servers repeat the key that they refuse
         if too_long := read_too_long(sentence, details):
             raise too_long
-        url, variable, status = self._server.base_url, self._server.api_key_env, response.status
+        url, variable = self._server.base_url, self._server.api_key_env
+        # LiteLLM without a database looks there for any key that is not its own.
+        status = 401 if details.get("type") == "no_db_connection" else response.status
         if status in (401, 403):
             message = (
                 _("%(url)s refused the key in the environment variable %(variable)s: “%(said)s”")

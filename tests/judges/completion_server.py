@@ -37,7 +37,7 @@ class Behaviour:
 
     "429", "429 after 2" (with Retry-After), "500", "401", "silence" (no answer for 3 s), "garbage" (no JSON),
     "hang up" (the connection closes in the middle of the answer), "drip" (a space ten times a second, for ever),
-    "drip in the headers", "flood" (400 MB of spaces).
+    "drip in the headers", "flood" (400 MB of spaces), and the names of `OF_LITELLM`.
     """
 
     failures: list[str] = field(default_factory=list)
@@ -185,6 +185,9 @@ class Handler(BaseHTTPRequestHandler):
                 self.reply(200, None, raw=b'{"choices": [', length=1000)
                 self.close_connection = True
                 return
+            elif failure in OF_LITELLM:
+                status, error = OF_LITELLM[failure]
+                raise Refusal(status, {"error": error | {"param": None, "code": str(status)}})
             elif failure:
                 status, _, after = failure.partition(" after ")
                 headers = {"Retry-After": after} if after else {}
@@ -256,6 +259,27 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(content)
         except (BrokenPipeError, ConnectionResetError):
             self.close_connection = True  # who asked has gone
+
+
+# What LiteLLM's proxy (1.108) answers where the server behind it is away, by the client that it asks it with, and to a
+# key that is not its own where it has no database.
+_BEHIND = "litellm.InternalServerError: InternalServerError: "
+_NO_FALLBACK = "\n\nLiteLLM: model group 'llama' failed with the error above. No fallback was attempted."
+OF_LITELLM: dict[str, tuple[int, dict[str, Any]]] = {
+    "nobody behind it": (
+        500,
+        {"message": f"{_BEHIND}OpenAIException - Connection error.{_NO_FALLBACK}", "type": "internal_server_error"},
+    ),
+    "no host behind it": (
+        500,
+        {
+            "message": f"{_BEHIND}Hosted_vllmException - Cannot connect to host REDACTED:8391 ssl:<ssl.SSLContext "
+            f"object at 0x7f4212445880> [Connect call failed ('REDACTED', 8391)]{_NO_FALLBACK}",
+            "type": "internal_server_error",
+        },
+    ),
+    "no database": (400, {"message": "No connected db.", "type": "no_db_connection"}),
+}
 
 
 def of_weights(name: str, served: Served) -> dict[str, Any]:

@@ -239,7 +239,17 @@ def test_a_server_that_is_not_there_is_an_error_that_may_pass() -> None:
     assert not caught.value.permanent
 
 
-@pytest.mark.parametrize(("failure", "is_away"), [("503", True), ("429", True), ("500", False), ("hang up", False)])
+@pytest.mark.parametrize(
+    ("failure", "is_away"),
+    [
+        ("503", True),
+        ("429", True),
+        ("500", False),
+        ("hang up", False),
+        ("nobody behind it", True),
+        ("no host behind it", True),
+    ],
+)
 def test_what_may_be_a_prompts_doing_is_told_from_a_server_that_is_away(
     server: Running, failure: str, is_away: bool
 ) -> None:
@@ -320,6 +330,15 @@ def test_a_key_that_is_refused_is_not_repeated(server: Running, monkeypatch: pyt
         server.backend(api_key_env="LAB_KEY").score(ROWS)
     assert caught.value.permanent
     assert KEY not in str(caught.value)
+
+
+def test_a_key_that_a_proxy_without_a_database_does_not_know_is_refused(
+    server: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAB_API_KEY", "sk-another-key")
+    server.tell(failures=["no database"])
+    with pytest.raises(BackendError, match="refused the key in the environment variable LAB_API_KEY"):
+        server.backend(api_key_env="LAB_API_KEY").identity()
 
 
 def test_a_key_that_is_missing_says_where_to_set_it(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:

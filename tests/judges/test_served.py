@@ -304,6 +304,21 @@ def test_a_server_that_dies_in_the_middle_of_a_row_is_waited_for(leases: Leases)
     assert n_events(run.rater) == len(labels_of(run.rater))  # each label was written once
 
 
+def test_a_server_that_dies_behind_a_proxy_is_waited_for(leases: Leases, server: Running) -> None:
+    run = started(server.address, leases)
+    one, two = items(run)
+    actions.score_items(item_ids=[one.pk])
+    server.tell(failures=["nobody behind it"] * 50)
+    assert actions.score_items(item_ids=[two.pk]) == 0
+    two.refresh_from_db()
+    assert (two.state, two.attempts) == (WorkItem.State.QUEUED, 0)
+    assert "Connection error." in two.error
+    server.tell()
+    later(run, 21)
+    assert work(run) == 1
+    assert (fresh(run).state, fresh(run).rests) == (Run.State.FINISHED, 0)
+
+
 def test_a_server_that_stays_away_fails_the_run_which_can_be_resumed(
     leases: Leases, server: Running, client_of: ClientOf
 ) -> None:
