@@ -25,6 +25,7 @@ from typing import Literal, NamedTuple
 from lxml import etree
 
 from base.sentences import gettext, gettext_noop
+from llm.engine.thoughts import only_thinks
 
 MAX_CHARACTERS = 200_000
 MAX_ITEMS = 500
@@ -53,7 +54,7 @@ class Repair(StrEnum):
     CUT_OFF = "cut-off"  # the answer breaks off before the list ends; the item that it breaks off in is left out
 
 
-Reason = Literal["too-long", "no-items", "too-many-items", "long-item", "declares", "two-lists"]
+Reason = Literal["too-long", "no-items", "too-many-items", "long-item", "declares", "two-lists", "no-answer"]
 
 
 class ExtractionRefused(ValueError):
@@ -78,6 +79,7 @@ _REASONS: dict[Reason, str] = {
     "long-item": gettext_noop("An item of the answer has more than %(long)s characters."),
     "declares": gettext_noop("The answer declares a document type or entities, which no list needs."),
     "two-lists": gettext_noop("The answer has two lists that differ; which one is meant cannot be told."),
+    "no-answer": gettext_noop("The model thought until it stopped, and wrote no list. Give it a longer answer."),
 }
 
 
@@ -163,6 +165,8 @@ def _framed(answer: str, shape: Shape, repairs: Counter[Repair]) -> str:
     if thought:
         repairs[Repair.THOUGHTS] += 1
         text = after
+    elif only_thinks(text):
+        raise ExtractionRefused("no-answer")
     if _DECLARES.search(text):
         raise ExtractionRefused("declares")
     text, n_fences = _FENCE.subn("", text)

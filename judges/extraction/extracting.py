@@ -152,7 +152,7 @@ def by_model(extractor: Extractor, row: Row, asked: Asked, written: Sequence[Gen
             taken.append(Taken(kind, refused=str(answer)))
             continue
         shape = prompts.shape(kind, prompt.lists[kind])
-        raw = storable(answer.text + answer.stop)
+        raw = storable(answer.said + answer.stop)
         try:
             read = answers.read(_answer(raw, request, shape, in_turns=extractor.chat_template), shape)
         except ExtractionRefused as refused:

@@ -8,9 +8,6 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-_THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)|\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
-
-
 _ANSWER = re.compile(r"^[ \t>*_#]*answer[ \t:*_]*$", re.IGNORECASE | re.MULTILINE)
 
 
@@ -45,11 +42,6 @@ class Scores(BaseModel):
     def stored(self) -> dict[str, Any]:
         """As JSON."""
         return self.model_dump(mode="json", exclude_defaults=True)
-
-
-def without_thoughts(answer: str) -> str:
-    """The answer without what a model thought aloud before it."""
-    return _THOUGHTS.sub("", answer)
 
 
 def behind_answer(text: str) -> str | None:

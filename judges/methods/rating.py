@@ -19,7 +19,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from judges.methods.answers import Scores, Why, without_thoughts
+from judges.methods.answers import Scores, Why
+from llm.engine.thoughts import without_thoughts
 
 __all__ = ["Criterion", "Scores", "Unreadable", "Verdict", "Why", "ends", "opening", "read", "request", "request_all"]
 

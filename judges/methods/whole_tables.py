@@ -22,7 +22,7 @@ from typing import Any
 
 from base.sentences import gettext as _
 from judges.methods import grammar_forms
-from judges.methods.answers import Why, behind_answer, without_thoughts
+from judges.methods.answers import Why, behind_answer
 from judges.methods.grammar import Begun, forms_of, written_out
 from judges.methods.prompt_files import PromptError, PromptSpec
 from judges.methods.writing import (
@@ -38,6 +38,7 @@ from judges.methods.writing import (
     read,
 )
 from llm.engine.prompt import Grammar
+from llm.engine.thoughts import without_thoughts
 
 _FORM_LINES = 2  # of a table that the form shows
 

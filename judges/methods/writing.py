@@ -19,7 +19,8 @@ from dataclasses import dataclass
 
 from annotation.answers import AnswerRefused, Value, kind_of
 from annotation.scheme.spec import Kind, QuestionSpec
-from judges.methods.answers import Scores, Why, behind_answer, without_thoughts
+from judges.methods.answers import Scores, Why, behind_answer
+from llm.engine.thoughts import without_thoughts
 
 __all__ = [
     "PLACE",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -250,7 +250,7 @@ class AtRow:
         for answer in answers:
             if isinstance(answer, PromptTooLong):
                 raise RowFailed(str(answer)) from answer
-            written.append(answer)
+            written.append(replace(answer, text=answer.said))
         return written
 
     def generate_each(

@@ -29,6 +29,8 @@ _LONGEST_LOOKED_AT = 10_000  # of a refusal, for its first sentence
 # tokens than they were asked for.
 _LETTERS_A_TOKEN, _FEW_LETTERS = 256, 200_000
 _LONGEST_NUMBER = 12  # digits
+# Where a server that tells thoughts from answers puts them: llama.cpp and LiteLLM, vLLM since 0.12.
+_THOUGHTS = ("reasoning_content", "reasoning")
 
 
 class NoPromptLogprobs(BackendError):
@@ -289,12 +291,15 @@ def name_told(told: Any) -> str:
 def read_chat(answer: dict[str, Any], *, room: int) -> Generated:
     """`room`: how many tokens were asked for. Raises BackendError for an answer that is longer than any so many."""
     choice = choice_of(answer)
+    message = part(choice, "message", dict)
     # A model that thinks aloud until the limit has no content at all.
-    content = part(part(choice, "message", dict), "content", str | None) or ""
-    if len(content) > max(_FEW_LETTERS, _LETTERS_A_TOKEN * room):
+    content = part(message, "content", str | None) or ""
+    thoughts = next((told for name in _THOUGHTS if isinstance(told := message.get(name), str) and told.strip()), "")
+    n = len(content) + len(thoughts)
+    if n > max(_FEW_LETTERS, _LETTERS_A_TOKEN * room):
         raise BackendError(
             _("The server wrote %(n)s characters, and was asked for at most %(room)s tokens. Nothing was read of it.")
-            % {"n": len(content), "room": room},
+            % {"n": n, "room": room},
             permanent=False,
         )
     finish = choice.get("finish_reason")
@@ -305,6 +310,7 @@ def read_chat(answer: dict[str, Any], *, room: int) -> Generated:
         cut=finish in ("length", "content_filter"),
         tokens=tokens if isinstance(tokens, int) else None,
         reason=storable(finish)[:20] if isinstance(finish, str) else "",
+        thoughts=thoughts,
     )
 
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from base.sentences import gettext as _
 from llm.backends.base import BackendError
 from llm.backends.openai_answers import read_chat
 from llm.backends.openai_http import Refused, Session
-from llm.engine.prompt import Grammar
+from llm.engine.prompt import Generated, Grammar, PromptTooLong
+from llm.engine.thoughts import without_thoughts
 
 _PROBE = Grammar(
     "",
@@ -28,10 +28,11 @@ _PROBE = Grammar(
 _ASKED = "Name a colour."
 _ABOUT_FIELDS = (400, 422, 501)  # the statuses by which servers refuse a field that they do not know
 _ROOM = 24  # tokens, enough for either answer of a tokeniser that has a token for each character
+_ROOMS_TO_THINK = (1024, 256)  # the same, of a model that thinks first; the latter where its context is short
+_WITHOUT_THOUGHTS = {"chat_template_kwargs": {"enable_thinking": False}}  # vLLM, llama.cpp, SGLang, transformers
 
 
-@dataclass(frozen=True)
-class Way:
+class Way(NamedTuple):
     """`name`: of the field, as a run's record has it; `fields`: what a request has for a grammar; `asks_for`: what the
     message says besides."""
 
@@ -59,7 +60,13 @@ def _grammar(name: str, fields: Callable[[str], dict[str, Any]]) -> Way:
         name,
         lambda grammar: fields(grammar.gbnf),
         lambda grammar: "",
-        lambda text: re.fullmatch("zq[456]x", text.strip()) is not None,
+        lambda text: re.fullmatch("zq[456]x", text) is not None,
+    )
+
+
+def _thoughtless(way: Way) -> Way:
+    return way._replace(
+        name=f"{way.name}, thoughts off", fields=lambda grammar: way.fields(grammar) | _WITHOUT_THOUGHTS
     )
 
 
@@ -81,6 +88,8 @@ WAYS: tuple[Way, ...] = (
         _is_object,
     ),
 )
+# Of a model whose thoughts a server binds in place of its answer, or lets nothing bind.
+WITHOUT_THOUGHTS = tuple(map(_thoughtless, WAYS))
 
 
 def way_of(session: Session) -> Way:
@@ -90,31 +99,58 @@ def way_of(session: Session) -> Way:
         Refused: it refuses what has nothing to do with grammars, such as the key, the model or the address.
         BackendError: it binds nothing.
     """
-    known = next((way for way in WAYS if way.name == session.memory.binds), None)
+    known = next((way for way in (*WAYS, *WITHOUT_THOUGHTS) if way.name == session.memory.binds), None)
     if known is not None:
         return known
-    refused = False
-    for way in WAYS:
-        try:
-            answer = session.ask("POST", "/chat/completions", _request(session, way))
-        except Refused as refusal:
-            if refusal.status not in _ABOUT_FIELDS:
-                raise
-            refused = True
-            continue
-        if way.obeyed(read_chat(answer, room=_ROOM).text):
-            session.memory.binds = way.name
-            return way
+    refused = thinks = False
+    for ways in (WAYS, WITHOUT_THOUGHTS):
+        for way in ways:
+            try:
+                said = _answer(session, way)
+            except Refused as refusal:
+                if refusal.status not in _ABOUT_FIELDS:
+                    raise
+                refused = True
+                continue
+            if way.obeyed(without_thoughts(said.text).strip()):
+                session.memory.binds = way.name
+                return way
+            thinks |= _thinks(said)
+        if not thinks:
+            break
     if refused:  # for the fields of grammars? Then it answers the same question without them.
         session.ask("POST", "/chat/completions", _request(session, None))
-    raise BackendError(
+    message = (
         _(
+            "The server at %(url)s binds no answer of this model to a grammar: it thinks first, and its thoughts "
+            "cannot be turned off. Take “grammar” out of the prompt, have the server tell thoughts from answers "
+            "(vLLM: --reasoning-parser), or name a model that does not think."
+        )
+        if thinks
+        else _(
             "The server at %(url)s binds no answer to a grammar: it obeys none of %(ways)s. Take “grammar” out of the "
             "prompt, or use a server that can, such as vLLM or llama.cpp."
         )
-        % {"url": session.url, "ways": ", ".join(way.name for way in WAYS)},
-        permanent=True,
     )
+    raise BackendError(message % {"url": session.url, "ways": ", ".join(way.name for way in WAYS)}, permanent=True)
+
+
+def _answer(session: Session, way: Way) -> Generated:
+    """What is written in this way, with room for a thought where one needs it."""
+    said = read_chat(session.ask("POST", "/chat/completions", _request(session, way)), room=_ROOM)
+    if not (said.cut and _thinks(said)):
+        return said
+    for room in _ROOMS_TO_THINK:
+        try:
+            longer = session.ask("POST", "/chat/completions", _request(session, way) | {"max_tokens": room})
+        except PromptTooLong:
+            continue
+        return read_chat(longer, room=room)
+    return said
+
+
+def _thinks(said: Generated) -> bool:
+    return bool(said.thoughts) or without_thoughts(said.text) != said.text
 
 
 def _request(session: Session, way: Way | None) -> dict[str, Any]:

@@ -27,7 +27,7 @@ def write(session: Session, prompt: str, sampling: Sampling) -> Generated | Prom
     except PromptTooLong as refused:
         return refused
     generated = read_chat(answer, room=sampling.max_new_tokens)
-    session.count_written(answer, generated.text, room=sampling.max_new_tokens)
+    session.count_written(answer, generated.thoughts + generated.text, room=sampling.max_new_tokens)
     n_tokens = _counted_in(session, answer)
     context = session.memory.context
     if context is not None and n_tokens + sampling.max_new_tokens > context:

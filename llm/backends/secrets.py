@@ -22,7 +22,16 @@ _LEAST = 8
 _LEAST_IN_ANSWERS = 12
 # What a model wrote, or the tokens of what it was asked: texts, and lists and objects that hold nothing else.
 _WRITTEN = frozenset(
-    {"text", "content", "reasoning_content", "logprobs", "prompt_logprobs", "completion_probabilities", "tokens"}
+    {
+        "text",
+        "content",
+        "reasoning_content",
+        "reasoning",
+        "logprobs",
+        "prompt_logprobs",
+        "completion_probabilities",
+        "tokens",
+    }
 )
 HIDDEN = "…"
 # So many parts are found sooner in a long text by cutting it at each of its characters.

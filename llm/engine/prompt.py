@@ -147,14 +147,20 @@ class Sampling:
 class Generated:
     """What a model wrote, without special tokens. `cut`: it had not finished, at `max_new_tokens` or for another
     reason of the server's. `tokens`: how many it wrote, None where nobody counted; `reason`: a server's own word for
-    why it stopped; `stop`: the string of `Sampling.stop` that ended it, "" where none did or nobody said so. None of
-    these makes two answers different."""
+    why it stopped; `stop`: the string of `Sampling.stop` that ended it, "" where none did or nobody said so;
+    `thoughts`: what a server says apart that it thought before. None of these makes two answers different."""
 
     text: str
     cut: bool
     tokens: int | None = field(default=None, compare=False)
     reason: str = field(default="", compare=False)
     stop: str = field(default="", compare=False)
+    thoughts: str = field(default="", compare=False)
+
+    @property
+    def said(self) -> str:
+        """The text; where there is none, the thought that no answer came of, marked as one that did not end."""
+        return f"<think>\n{self.thoughts}" if self.thoughts and not self.text.strip() else self.text
 
     @property
     def finish(self) -> str:

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from rapidfuzz.distance import Indel
 
 from base.sentences import gettext as _
-from judges.methods.answers import behind_answer, without_thoughts
+from judges.methods.answers import behind_answer
+from llm.engine.thoughts import without_thoughts
 from recipes.pizza_commonsense.records import CELLS, Cells, Place, Table, TablesRefused, plain, written
 
 HEAD = "instructions <s> input <s> actions <s> output <n>"

@@ -67,6 +67,10 @@ class Behaviour:
     biased: bool = False  # a bias counts in what a server with "n_probs" says of next tokens
     draws: str = ""  # the token that a server with "n_probs" writes, unless a bias of the request is greater
     binds: list[str] = field(default_factory=list)  # fields of a grammar that it obeys; the others it does not know
+    # Where its model's thoughts go: reasoning_content (llama.cpp, LiteLLM), reasoning (vLLM), text; "": it has none.
+    thinks: str = ""
+    thinks_always: bool = False  # whatever a request says of it
+    binds_thoughts: list[str] = field(default_factory=list)  # of `binds`, those that a thought obeys in its place
     pictures: str = "refused"  # what it does with them: refused, read, or dropped
     strict: bool = False  # it refuses fields that it does not know
     no_temperature: bool = False  # it refuses any temperature, as servers of some models do
@@ -516,28 +520,50 @@ def chat(server: Server, body: dict[str, Any]) -> dict[str, Any]:
     unknown = [name for name in GRAMMARS if name in body and name not in behaviour.binds]
     if behaviour.strict and unknown:
         raise Refusal(400, {"error": {"message": f"Unrecognized request argument supplied: {unknown[0]}"}})
+    thinks = behaviour.thinks and (behaviour.thinks_always or not is_thought_off(body))
+    binds_thought = thinks and any(name in body for name in behaviour.binds_thoughts)
+    thought = THOUGHT[:limit] if thinks and not binds_thought else ""
     with server.computing:
         torch.manual_seed(body.get("seed", 0))
         written = it.model.generate(
             torch.tensor([ids]),
             attention_mask=torch.ones(1, len(ids), dtype=torch.int64),
-            max_new_tokens=limit,
+            max_new_tokens=limit - len(thought) or 1,
             eos_token_id=it.tokenizer.eos_token_id,
             pad_token_id=it.tokenizer.eos_token_id,
             prefix_allowed_tokens_fn=binding(it, body, behaviour, len(ids)),
             **(drawn if body["temperature"] else greedy),
         )[0, len(ids) :].tolist()
+    if len(thought) == limit:
+        written = []
     ended = written[-1:] == [it.tokenizer.eos_token_id]
     content = None if behaviour.no_content else it.tokenizer.decode(written, skip_special_tokens=True)
     for string in body.get("stop", ()):
         if content and string in content:
             content, ended = content[: content.index(string)], True
+    if binds_thought:
+        thought, content = content or "", ""
     choice = {
         "index": 0,
-        "message": {"role": "assistant", "content": content},
+        "message": {"role": "assistant", **in_parts(behaviour, thought, content)},
         "finish_reason": "stop" if ended else "length",
     }
-    return answer(choice, behaviour, len(ids), len(written)) | {"object": "chat.completion"}
+    return answer(choice, behaviour, len(ids), len(thought) + len(written)) | {"object": "chat.completion"}
+
+
+# A token each letter, as of the tiny tokenisers, and longer than what tries out a grammar has room for.
+THOUGHT = "Is it 4 or is it 5? Both are in it, and so is x."
+
+
+def is_thought_off(body: dict[str, Any]) -> bool:
+    return body.get("chat_template_kwargs", {}).get("enable_thinking") is False
+
+
+def in_parts(behaviour: Behaviour, thought: str, content: str | None) -> dict[str, Any]:
+    """What a message holds. In the text, a thought that is turned off is an empty one (llama.cpp)."""
+    if behaviour.thinks != "text":
+        return {"content": content} | ({behaviour.thinks: thought} if thought else {})
+    return {"content": f"<think>\n{thought}" + (f"\n</think>\n\n{content}" if content or not thought else "")}
 
 
 def in_text(messages: list[dict[str, Any]], behaviour: Behaviour) -> list[dict[str, Any]]:

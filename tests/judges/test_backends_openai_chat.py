@@ -10,6 +10,7 @@ import pytest
 
 from llm.backends.base import Backend, BackendError, Unavailable
 from llm.engine.prompt import Generated, PromptTooLong, Sampling
+from tests.judges.completion_server import THOUGHT
 from tests.judges.serving import Running
 from tests.llm import tiny
 
@@ -88,6 +89,31 @@ def test_a_cut_answer_says_so(server: Running) -> None:
     assert isinstance(answer, Generated)
     assert answer.cut
     assert len(answer.text) <= 2
+
+
+@pytest.mark.parametrize("where", ["reasoning_content", "reasoning"])
+def test_thoughts_that_are_told_apart_are_no_part_of_the_answer(server: Running, where: str) -> None:
+    server.tell(thinks=where)
+    answers = server.backend("chat").generate(PROMPTS, replace(GREEDY, max_new_tokens=12 + len(THOUGHT)))
+    assert answers == by_the_engine(PROMPTS)
+    written = [answer for answer in answers if isinstance(answer, Generated)]
+    assert [answer.said for answer in written] == [answer.text for answer in written]
+    assert {answer.thoughts for answer in written} == {THOUGHT}
+
+
+@pytest.mark.parametrize("where", ["reasoning_content", "reasoning"])
+def test_a_thought_that_no_answer_came_of_is_kept_as_one(server: Running, where: str) -> None:
+    server.tell(thinks=where)
+    (answer,) = server.backend("chat").generate(PROMPTS[:1], GREEDY)
+    assert isinstance(answer, Generated)
+    assert (answer.text, answer.cut, answer.said) == ("", True, f"<think>\n{THOUGHT[:12]}")
+
+
+def test_what_was_thought_counts_as_written_where_nobody_counts(server: Running) -> None:
+    server.tell(thinks="reasoning", counts={"completion_tokens": 0})
+    told: list[int] = []
+    server.backend("chat").generate(PROMPTS[:1], GREEDY, lambda tokens, _n: told.append(getattr(tokens, "written", 0)))
+    assert told[-1] == 4  # 12 letters by 3.5
 
 
 def test_an_answer_without_content_is_empty(server: Running) -> None:

@@ -198,6 +198,7 @@ def test_items_with_fields(answer: str, item: dict[str, str], repairs: dict[str,
         ),
         (f"<ingredients><ingredient>{'a' * (MAX_ITEM_CHARACTERS + 1)}</ingredient></ingredients>", "long-item"),
         (" " * (MAX_CHARACTERS + 1), "too-long"),
+        (f"<think>\nPerhaps <ingredients>{FLOUR}</ingredients>? Or", "no-answer"),
     ],
     ids=lambda value: value[:40] if isinstance(value, str) else None,
 )

@@ -27,6 +27,7 @@ from llm.engine.prompt import Sampling
 from llm.models import LanguageModel, Prompt
 from tests import builders
 from tests.judges import helpers
+from tests.judges.completion_server import THOUGHT
 from tests.judges.helpers import ScriptedBackend, items, labels_of, n_events, states, work
 from tests.judges.serving import Running, start
 
@@ -471,6 +472,15 @@ def test_a_server_rates_from_end_to_end(study: Study, monkeypatch: pytest.Monkey
     assert (worker["backend"], worker["model"]) == ("openai", "chat")
     assert run.ended_at is not None
     assert run.ended_at <= timezone.now()
+
+
+def test_the_thought_that_used_up_an_answer_is_shown_with_it(study: Study, server: Running) -> None:
+    server.tell(thinks="reasoning_content")
+    run = started(study, judge_on(server))
+    assert work(run) == 2
+    unread = queries.unreadable(run)
+    assert {answer.why for answer in unread} == {"cut-off"}
+    assert {answer.raw for answer in unread} == {f"<think>\n{THOUGHT[:12]}"}
 
 
 def judge_on(server: Running) -> Judge:

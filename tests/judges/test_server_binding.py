@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from judges.methods import grammar, writing
 from judges.methods.writing import Written
 from llm.backends.base import BackendError
 from llm.engine.prompt import Generated, Sampling
+from tests.judges.completion_server import THOUGHT
 from tests.judges.serving import Running
 from tests.judges.test_grammar import asked as questions
 
@@ -45,6 +47,35 @@ def test_the_random_model_alone_writes_nothing_that_can_be_read(server: Running)
     (answer,) = server.backend("chat").generate([PROMPT], Sampling(max_new_tokens=200))
     assert isinstance(answer, Generated)
     assert not any(isinstance(one, Written) for one in writing.read(answer.text, ASKED, cut=answer.cut))
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "way"),
+    [
+        # vLLM with a parser of thoughts binds what follows them.
+        ({"thinks": "reasoning", "binds": ["structured_outputs"]}, "structured_outputs"),
+        # llama.cpp binds thoughts by its grammar, and what follows them by a schema; in its text, only the former.
+        (
+            {"thinks": "reasoning_content", "binds": ["grammar", "response_format"], "binds_thoughts": ["grammar"]},
+            "response_format",
+        ),
+        ({"thinks": "text", "binds": ["grammar"], "binds_thoughts": ["grammar"]}, "grammar, thoughts off"),
+    ],
+    ids=["vLLM", "llama.cpp", "llama.cpp, thoughts in the text"],
+)
+def test_a_model_that_thinks_is_bound_in_its_answer(server: Running, behaviour: dict[str, Any], way: str) -> None:
+    server.tell(**behaviour)
+    backend = server.backend("chat")
+    assert backend.binding() == f"the server's, {way}"
+    (answer,) = backend.generate([PROMPT], replace(BOUND, max_new_tokens=BOUND.max_new_tokens + len(THOUGHT)))
+    assert isinstance(answer, Generated)
+    assert [one for one in writing.read(answer.text, ASKED) if not isinstance(one, Written)] == [], answer.text
+
+
+def test_a_model_whose_thoughts_are_bound_and_stay_is_refused(server: Running) -> None:
+    server.tell(thinks="text", thinks_always=True, binds=["grammar"], binds_thoughts=["grammar"])
+    with pytest.raises(BackendError, match="it thinks first, and its thoughts cannot be turned off"):
+        server.backend("chat").binding()
 
 
 @pytest.mark.parametrize("strict", [False, True])
