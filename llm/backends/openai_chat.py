@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from base.sentences import gettext as _
@@ -9,6 +10,7 @@ from llm.backends import openai_binding
 from llm.backends.base import BackendError
 from llm.backends.openai_answers import cut_silently, read_chat, usage
 from llm.backends.openai_http import Session
+from llm.engine import stopping
 from llm.engine.prompt import Generated, PromptTooLong, Sampling
 
 _MOST_STOPS = 4  # that OpenAI's interface takes
@@ -37,7 +39,14 @@ def write(session: Session, prompt: str, sampling: Sampling) -> Generated | Prom
         if not _is_whole(session, prompt, sampling, n_tokens):
             return cut_silently()
         session.memory.whole_up_to = max(session.memory.whole_up_to, n_tokens)
-    return generated
+    return _ended(generated, sampling)
+
+
+def _ended(generated: Generated, sampling: Sampling) -> Generated:
+    """The answer up to the string that ends it: transformers leaves that in its text, with the rest of its token, and
+    no server is told of more strings than a few."""
+    at = stopping.first(generated.text, sampling.stops_at)
+    return generated if at is None else replace(generated, text=generated.text[: at.place], cut=False, stop=at.string)
 
 
 def _counted_in(session: Session, answer: dict[str, Any]) -> int:

@@ -225,18 +225,28 @@ class Session:
     def model_card(self) -> dict[str, Any]:
         """What the server's list says of the model; {} where it keeps no list.
 
+        transformers lists what its cache holds, not the folder that it was started with: it says so in its answers.
+
         Raises BackendError if the model is not on it.
         """
         try:
             told = self.ask("GET", "/models").get("data")
+        except Unavailable:
+            raise
         except Refused as refusal:
             if refusal.status not in (404, 405):
                 raise
             return {}
+        except BackendError:
+            if card := self._card_of_answers():
+                return card
+            raise
         cards = told if isinstance(told, list) else []
         offered = {str(card.get("id")): card for card in cards if isinstance(card, dict)}
         model = self._secret.out_of(self._server.model)  # as the list came here
         if model not in offered:
+            if card := self._card_of_answers():
+                return card
             named = [storable(name[:_LONGEST_NAME]) for name in sorted(offered)[:_MOST_NAMED]]
             raise BackendError(
                 _("%(url)s offers no model “%(model)s”. It offers: %(offered)s.")
@@ -250,6 +260,18 @@ class Session:
         context = offered[model].get("max_model_len")
         self.memory.context = context if type(context) is int and context > 0 else None
         return offered[model]
+
+    def _card_of_answers(self) -> dict[str, Any]:
+        """The model with its revision, as transformers names it in answers; {} where no such answer comes."""
+        body = {"model": self._server.model, "messages": [{"role": "user", "content": PROBE}], "max_tokens": 1}
+        try:
+            named = self.ask("POST", "/chat/completions", body).get("model")
+        except Unavailable:
+            raise
+        except BackendError:
+            return {}
+        mine = f"{self._secret.out_of(self._server.model)}@"
+        return {"root": named} if isinstance(named, str) and named.startswith(mine) else {}
 
     def prompt_logprobs(self) -> PromptLogprobs:
         """How this server returns the log-probabilities of a prompt; tried out once a run.

@@ -52,7 +52,10 @@ class Behaviour:
     # tokens of a prompt than one over its context, and writes into what room a prompt leaves.
     too_long: str = "vllm"
     shared_context: bool = False  # it fails all that it is asked at the same time, as too long together
-    listing: str = "vllm"  # in whose words it lists its models: vllm, llama.cpp
+    # In whose words it lists its models: vllm, llama.cpp, transformers (what its cache holds, which is another model),
+    # "transformers without a cache". The last two name the model in their answers with its revision.
+    listing: str = "vllm"
+    leaves_stops: bool = False  # the string that ends an answer stays in it, with the rest of its token
     lose: int = 0  # log-probabilities that it drops; below 0 those that it makes up
     lose_in: str = ""  # of prompts with this text alone
     lose_times: int | None = None  # of so many answers alone
@@ -142,12 +145,7 @@ class Handler(BaseHTTPRequestHandler):
         if self.path == "/seen":
             self.reply(200, {"seen": self.server.seen, "poured": self.server.poured})
         elif self.path == "/v1/models":
-            of_llama_cpp = self.server.behaviour.listing == "llama.cpp"
-            cards = [
-                {"id": name, **(of_gguf(served) if of_llama_cpp else of_weights(name, served))}
-                for name, served in self.server.models.items()
-            ]
-            self.guarded({}, lambda: {"object": "list", "data": cards})
+            self.guarded({}, lambda: {"object": "list", "data": cards(self.server)})
         else:
             self.reply(404, {"detail": "Not Found"})
 
@@ -263,6 +261,19 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(content)
         except (BrokenPipeError, ConnectionResetError):
             self.close_connection = True  # who asked has gone
+
+
+def cards(server: Server) -> list[dict[str, Any]]:
+    listing = server.behaviour.listing
+    if listing == "transformers without a cache":
+        raise Refusal(500, {})
+    if listing == "transformers":
+        return [{"owned_by": "lab", "id": "lab/another", "object": "model", "created": 1795829162.5}]
+    of_gguf_file = listing == "llama.cpp"
+    return [
+        {"id": name, **(of_gguf(served) if of_gguf_file else of_weights(name, served))}
+        for name, served in server.models.items()
+    ]
 
 
 # What LiteLLM's proxy (1.108) answers where the server behind it is away, by the client that it asks it with, and to a
@@ -515,7 +526,8 @@ def chat(server: Server, body: dict[str, Any]) -> dict[str, Any]:
     limit = body["max_tokens"]
     ids = fitting(server, it, it.tokenizer(text, add_special_tokens=False)["input_ids"], limit)
     limit = min(limit, it.context - len(ids))
-    drawn = {"do_sample": True, "temperature": body["temperature"], "top_k": 0}
+    temperature = body.get("temperature", 0)
+    drawn = {"do_sample": True, "temperature": temperature, "top_k": 0}
     greedy = {"do_sample": False, "temperature": None, "top_p": None, "top_k": None}
     unknown = [name for name in GRAMMARS if name in body and name not in behaviour.binds]
     if behaviour.strict and unknown:
@@ -532,7 +544,7 @@ def chat(server: Server, body: dict[str, Any]) -> dict[str, Any]:
             eos_token_id=it.tokenizer.eos_token_id,
             pad_token_id=it.tokenizer.eos_token_id,
             prefix_allowed_tokens_fn=binding(it, body, behaviour, len(ids)),
-            **(drawn if body["temperature"] else greedy),
+            **(drawn if temperature else greedy),
         )[0, len(ids) :].tolist()
     if len(thought) == limit:
         written = []
@@ -540,7 +552,8 @@ def chat(server: Server, body: dict[str, Any]) -> dict[str, Any]:
     content = None if behaviour.no_content else it.tokenizer.decode(written, skip_special_tokens=True)
     for string in body.get("stop", ()):
         if content and string in content:
-            content, ended = content[: content.index(string)], True
+            rest = content.index(string) + (len(string) + 1 if behaviour.leaves_stops else 0)
+            content, ended = content[:rest], True
     if binds_thought:
         thought, content = content or "", ""
     choice = {
@@ -548,7 +561,10 @@ def chat(server: Server, body: dict[str, Any]) -> dict[str, Any]:
         "message": {"role": "assistant", **in_parts(behaviour, thought, content)},
         "finish_reason": "stop" if ended else "length",
     }
-    return answer(choice, behaviour, len(ids), len(thought) + len(written)) | {"object": "chat.completion"}
+    return answer(choice, behaviour, len(ids), len(thought) + len(written)) | {
+        "object": "chat.completion",
+        "model": body["model"] + ("@main" if behaviour.listing.startswith("transformers") else ""),
+    }
 
 
 # A token each letter, as of the tiny tokenisers, and longer than what tries out a grammar has room for.

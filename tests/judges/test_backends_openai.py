@@ -294,6 +294,16 @@ def test_an_unknown_model_is_named_with_those_on_offer(server: Running) -> None:
     assert caught.value.permanent
 
 
+@pytest.mark.parametrize("listing", ["transformers", "transformers without a cache"])
+def test_a_folder_that_transformers_serves_is_known_by_its_answers(server: Running, listing: str) -> None:
+    server.tell(listing=listing)
+    identity = server.backend("chat", scores=False, max_retries=1).identity()
+    assert (identity["served_model"], identity["context"]) == ("chat@main", "")
+    with pytest.raises(BackendError, match="no model “gpt”|500") as caught:
+        server.backend("gpt", scores=False, max_retries=1).identity()
+    assert not isinstance(caught.value, Unavailable)
+
+
 @pytest.mark.parametrize(("replace", "sentence"), [("nan", "nan as a log"), ("-inf", "-inf as"), (2.0, "2.0 as a log")])
 def test_what_is_no_log_probability_is_refused(server: Running, replace: Any, sentence: str) -> None:
     backend = server.backend()

@@ -84,6 +84,17 @@ def test_an_answer_ends_before_a_string(server: Running) -> None:
     assert [body["stop"] for body in asked(server) if "stop" in body] == [[string, "one", "two", "three"]]
 
 
+def test_the_string_that_ends_an_answer_is_cut_off_where_a_server_leaves_it(server: Running) -> None:
+    (whole,) = by_the_engine(PROMPTS[:1])
+    assert isinstance(whole, Generated)
+    stop = (*"⅛⅜⅝⅞", whole.text[5:7])  # the fifth string is not sent, since servers take four
+    for strings in (stop[4:], stop):
+        server.tell(leaves_stops=True)
+        (answer,) = server.backend("chat").generate(PROMPTS[:1], replace(GREEDY, stop=strings))
+        assert isinstance(answer, Generated)
+        assert (answer.text, answer.cut, answer.stop) == (whole.text[:5], False, stop[4])
+
+
 def test_a_cut_answer_says_so(server: Running) -> None:
     (answer,) = server.backend("chat").generate(PROMPTS[:1], Sampling(max_new_tokens=2))
     assert isinstance(answer, Generated)
