@@ -207,6 +207,7 @@ class OpenAIBackend(Server, Backend):
     def _identified(self, on_progress: OnProgress | None) -> dict[str, str]:
         with Session(self, on_progress, anew=True) as session:
             card, asked = session.first(lambda: (session.model_card(), self._asked(session)))
+            session.memory.loaded = loaded(card)["served_model"]
         return {
             "backend": "openai",
             "server": self.base_url,

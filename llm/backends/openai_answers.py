@@ -272,11 +272,12 @@ def said(response: Reply, secret: Secret) -> tuple[str, dict[str, Any]]:
 
 
 def loaded(card: dict[str, Any]) -> dict[str, str]:
-    """What a server says that it loaded, from its list of models: vLLM where from and for which context; llama.cpp how
-    it was quantised, how large it is, and the context of a slot."""
+    """What a server says that it loaded, from its list of models: vLLM where from and for which context; llama.cpp
+    which file (`file`, which its list has not), how it was quantised, how large it is, and the context of a slot."""
     about = card.get("meta")
     meta = about if isinstance(about, dict) else {}
-    size = ", ".join(f"{name} {meta[name]}" for name in ("ftype", "n_params", "size") if meta.get(name))
+    sizes = [f"{name} {meta[name]}" for name in ("ftype", "n_params", "size") if meta.get(name)]
+    size = ", ".join([*([str(card["file"])] if card.get("file") else []), *sizes])
     return {
         "served_model": name_told(card.get("root") or size),
         "context": name_told(card.get("max_model_len") or meta.get("n_ctx")),

@@ -16,6 +16,7 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from pathlib import PureWindowsPath
 from typing import Any, Literal, TypeVar
 
 import httpx
@@ -31,6 +32,7 @@ from llm.backends.openai_answers import (
     is_crowded,
     is_nobody_behind,
     letters_asked,
+    loaded,
     read_echo,
     read_prompt_logprobs,
     read_too_long,
@@ -259,19 +261,63 @@ class Session:
             )
         context = offered[model].get("max_model_len")
         self.memory.context = context if type(context) is int and context > 0 else None
-        return offered[model]
+        return offered[model] | self._file_of(offered[model])
+
+    def _file_of(self, card: dict[str, Any]) -> dict[str, Any]:
+        """The name of the file that llama.cpp loaded, which is not in its list; {} of other servers."""
+        if card.get("owned_by") != "llamacpp":
+            return {}
+        try:
+            path = self.ask("GET", "/props", at_root=True).get("model_path")
+        except Unavailable:
+            raise
+        except BackendError:
+            return {}
+        return {"file": PureWindowsPath(path).name} if isinstance(path, str) else {}
+
+    def _refuse_another(self) -> None:
+        """A server that was away may have come back with another model under the same name.
+
+        Raises BackendError: it says so. What is remembered of it goes.
+        """
+        memory = self.memory
+        with memory.coming_back:
+            if not memory.was_away or memory.is_looked_at:
+                return
+            memory.is_looked_at = True
+            try:
+                now = loaded(self.model_card())["served_model"] if memory.loaded else ""
+            finally:
+                memory.is_looked_at = False
+            if now and now != memory.loaded:
+                self.forget()
+                raise BackendError(
+                    _(
+                        "%(url)s was away and came back with another model: %(now)s. When this run began it was "
+                        "%(then)s. Resume the run if its labels may be of both, which its record will then say; else "
+                        "start another."
+                    )
+                    % {"url": self.url, "now": now, "then": memory.loaded},
+                    permanent=True,
+                )
+            memory.was_away = False
 
     def _card_of_answers(self) -> dict[str, Any]:
         """The model with its revision, as transformers names it in answers; {} where no such answer comes."""
         body = {"model": self._server.model, "messages": [{"role": "user", "content": PROBE}], "max_tokens": 1}
         try:
-            named = self.ask("POST", "/chat/completions", body).get("model")
+            answer = self.ask("POST", "/chat/completions", body)
         except Unavailable:
             raise
         except BackendError:
             return {}
-        mine = f"{self._secret.out_of(self._server.model)}@"
-        return {"root": named} if isinstance(named, str) and named.startswith(mine) else {}
+        return {"root": answer["model"]} if self._is_of_transformers(answer) else {}
+
+    def _is_of_transformers(self, answer: dict[str, Any]) -> bool:
+        """Whether an answer names the model with its revision. That server seeds one generator for all that it is asked
+        at the same time."""
+        named = answer.get("model")
+        return isinstance(named, str) and named.startswith(f"{self._secret.out_of(self._server.model)}@")
 
     def prompt_logprobs(self) -> PromptLogprobs:
         """How this server returns the log-probabilities of a prompt; tried out once a run.
@@ -297,7 +343,8 @@ class Session:
             raise NoPromptLogprobs(
                 _(
                     "The server at %(url)s cannot return prompt log-probabilities, which cloze scoring needs. Use a "
-                    "server that can, such as vLLM."
+                    "server that can, such as vLLM or llama.cpp; if a proxy stands before one, give that server's own "
+                    "address."
                 )
                 % {"url": self._server.base_url},
                 permanent=True,
@@ -381,7 +428,7 @@ class Session:
                 self._wait(self._back_off_s(attempt))
             self._wait(self._pace.delay_s())
             try:
-                with self.memory.turn if self.memory.is_crowded else nullcontext():
+                with self.memory.turn if self.memory.in_turn else nullcontext():
                     response = self._exchange(method, url, body)
             except Overdue:
                 # Not asked again here: it would hold the row for as long once more.
@@ -416,6 +463,7 @@ class Session:
                     failure = _("an answer that is packed otherwise than by gzip")
                 else:
                     failure = _("the connection failed (%(error)s)") % {"error": type(error).__name__}
+                    self.memory.was_away = True
                 is_away = isinstance(error, _NOBODY_THERE)
                 if is_away:
                     self.memory.whole_up_to = 0  # what comes up there may take shorter prompts
@@ -431,16 +479,20 @@ class Session:
                     continue
                 status = status_within(answer)
                 if status is None:
+                    if method == "POST" and self.memory.was_away:
+                        self._refuse_another()
+                    self.memory.in_turn |= self._is_of_transformers(answer)
                     answer = without_nonsense(answer, body)
                     self._count(answer, read=letters_asked(body) / LETTERS_A_TOKEN if _READS.search(path) else 0)
                     return answer
                 response = replace(response, status=status)
             refusal = self._refusal(response)
             is_away = response.status in _AWAY or is_nobody_behind(refusal.said)
+            self.memory.was_away |= is_away and response.status != 429  # too much is asked of one that is there
             if response.status not in _TRIED_AGAIN or "insufficient_quota" in response.text:
                 raise refusal
             failure = f"{response.status}, “{refusal.said}”"
-            self.memory.is_crowded |= is_crowded(refusal.said)
+            self.memory.in_turn |= is_crowded(refusal.said)
             self._pace.hold(self._asked_to_wait_s(response))
         message = _(
             "%(url)s did not answer in %(n)s attempts; the last one: %(failure)s. See whether the server runs, and try "
@@ -536,7 +588,12 @@ class _Memory:
     endings: dict[tuple[str, tuple[str, ...]], tuple[tuple[int, ...], ...]] = field(default_factory=dict)
     whole_up_to: int = 0  # tokens of the longest prompt that it is known to read whole
     context: int | None = None  # tokens of a prompt and its answer, where its list of models says so
-    is_crowded: bool = False  # what it was asked at the same time was too long together: it is asked in turn
+    loaded: str = ""  # what it said that it has loaded, when it was last asked who it is
+    was_away: bool = False  # since then, and whether it is the same has not been looked at
+    is_looked_at: bool = False  # by the thread that holds `coming_back`
+    coming_back: threading.RLock = field(default_factory=threading.RLock)
+    # What it was asked at the same time was too long together, or is drawn by one seed: it is asked in turn.
+    in_turn: bool = False
     turn: threading.Lock = field(default_factory=threading.Lock)
 
 

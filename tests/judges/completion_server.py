@@ -55,6 +55,8 @@ class Behaviour:
     # In whose words it lists its models: vllm, llama.cpp, transformers (what its cache holds, which is another model),
     # "transformers without a cache". The last two name the model in their answers with its revision.
     listing: str = "vllm"
+    one_seed: bool = False  # what is asked at the same time is drawn by the seed that came last (transformers)
+    folder: str = "weights"  # where it says that its models come from
     leaves_stops: bool = False  # the string that ends an answer stays in it, with the rest of its token
     lose: int = 0  # log-probabilities that it drops; below 0 those that it makes up
     lose_in: str = ""  # of prompts with this text alone
@@ -125,7 +127,7 @@ class Server(ThreadingHTTPServer):
         self.behaviour = Behaviour()
         self.seen: list[dict[str, Any]] = []
         self.poured = 0  # parts of answers that were poured out
-        self.completed = 0
+        self.completed = self.seed = 0
         self.computing = threading.Lock()
         self.answering: set[int] = set()  # the requests under way
 
@@ -144,6 +146,8 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         if self.path == "/seen":
             self.reply(200, {"seen": self.server.seen, "poured": self.server.poured})
+        elif self.path == "/props" and self.server.behaviour.listing == "llama.cpp":
+            self.reply(200, {"total_slots": 1, "model_path": f"/models/{self.server.behaviour.folder}/smollm2.gguf"})
         elif self.path == "/v1/models":
             self.guarded({}, lambda: {"object": "list", "data": cards(self.server)})
         else:
@@ -271,7 +275,7 @@ def cards(server: Server) -> list[dict[str, Any]]:
         return [{"owned_by": "lab", "id": "lab/another", "object": "model", "created": 1795829162.5}]
     of_gguf_file = listing == "llama.cpp"
     return [
-        {"id": name, **(of_gguf(served) if of_gguf_file else of_weights(name, served))}
+        {"id": name, **(of_gguf(served) if of_gguf_file else of_weights(server.behaviour, name, served))}
         for name, served in server.models.items()
     ]
 
@@ -297,8 +301,8 @@ OF_LITELLM: dict[str, tuple[int, dict[str, Any]]] = {
 }
 
 
-def of_weights(name: str, served: Served) -> dict[str, Any]:
-    return {"root": f"weights/{name}", "max_model_len": served.context}
+def of_weights(behaviour: Behaviour, name: str, served: Served) -> dict[str, Any]:
+    return {"root": f"{behaviour.folder}/{name}", "max_model_len": served.context}
 
 
 def of_gguf(served: Served) -> dict[str, Any]:
@@ -535,8 +539,11 @@ def chat(server: Server, body: dict[str, Any]) -> dict[str, Any]:
     thinks = behaviour.thinks and (behaviour.thinks_always or not is_thought_off(body))
     binds_thought = thinks and any(name in body for name in behaviour.binds_thoughts)
     thought = THOUGHT[:limit] if thinks and not binds_thought else ""
+    server.seed = body.get("seed", 0)
+    if behaviour.one_seed:
+        time.sleep(0.05)
     with server.computing:
-        torch.manual_seed(body.get("seed", 0))
+        torch.manual_seed(server.seed if behaviour.one_seed else body.get("seed", 0))
         written = it.model.generate(
             torch.tensor([ids]),
             attention_mask=torch.ones(1, len(ids), dtype=torch.int64),

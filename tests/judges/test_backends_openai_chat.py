@@ -95,6 +95,15 @@ def test_the_string_that_ends_an_answer_is_cut_off_where_a_server_leaves_it(serv
         assert (answer.text, answer.cut, answer.stop) == (whole.text[:5], False, stop[4])
 
 
+def test_transformers_is_asked_in_turn_since_it_has_one_seed_for_all(server: Running) -> None:
+    backend = server.backend("chat")
+    server.tell(listing="transformers", one_seed=True)
+    backend.identity()
+    drawn = Sampling(max_new_tokens=12, temperature=1.0)
+    four = backend.generate(PROMPTS[:1] * 4, drawn, seeds=[1, 2, 3, 4])
+    assert four == [backend.generate(PROMPTS[:1], drawn, seeds=[seed])[0] for seed in (1, 2, 3, 4)]
+
+
 def test_a_cut_answer_says_so(server: Running) -> None:
     (answer,) = server.backend("chat").generate(PROMPTS[:1], Sampling(max_new_tokens=2))
     assert isinstance(answer, Generated)
@@ -249,5 +258,5 @@ def test_the_record_says_what_llama_cpp_loaded(server: Running) -> None:
     """It has neither `root` nor `max_model_len` in its list."""
     server.tell(listing="llama.cpp")
     identity = server.backend("chat", scores=False).identity()
-    assert identity["served_model"] == "ftype Q4_1, n_params 134515008, size 96576768"
+    assert identity["served_model"] == "smollm2.gguf, ftype Q4_1, n_params 134515008, size 96576768"
     assert identity["context"] == "512"

@@ -319,6 +319,36 @@ def test_a_server_that_dies_behind_a_proxy_is_waited_for(leases: Leases, server:
     assert (fresh(run).state, fresh(run).rests) == (Run.State.FINISHED, 0)
 
 
+@pytest.mark.parametrize("failure", ["503", "hang up", "nobody behind it"])
+def test_a_server_that_comes_back_with_another_model_fails_the_run(
+    leases: Leases, server: Running, failure: str
+) -> None:
+    run = started(server.address, leases)
+    one, two = items(run)
+    assert actions.score_items(item_ids=[one.pk]) == 1
+    server.tell(failures=[failure], folder="others")
+    assert actions.score_items(item_ids=[two.pk]) == 0
+    assert fresh(run).state == Run.State.FAILED
+    assert "came back with another model: others/llama. When this run began it was weights/llama." in fresh(run).error
+    assert {row for row, *_ in labels_of(run.rater)} == {one.assignment.row.name}
+    actions.resume_run(run=fresh(run))
+    assert work(run) == 1
+    workers = fresh(run).provenance["workers"]
+    assert [worker["served_model"] for worker in workers] == ["weights/llama", "others/llama"]
+
+
+@pytest.mark.parametrize("changed", [{"failures": ["503"]}, {"failures": ["429"], "folder": "others"}])
+def test_a_server_that_is_the_same_or_was_only_busy_is_asked_on(
+    leases: Leases, server: Running, changed: dict[str, Any]
+) -> None:
+    run = started(server.address, leases)
+    one, two = items(run)
+    actions.score_items(item_ids=[one.pk])
+    server.tell(**changed)
+    assert actions.score_items(item_ids=[two.pk]) == 1
+    assert fresh(run).state == Run.State.FINISHED
+
+
 def test_a_server_that_stays_away_fails_the_run_which_can_be_resumed(
     leases: Leases, server: Running, client_of: ClientOf
 ) -> None:
