@@ -3,7 +3,8 @@
     PALATE_REAL_SERVER=http://127.0.0.1:8000/v1 PALATE_REAL_SERVED_NAME=smollm2 PALATE_REAL_FOLDER=weights/smollm2 \\
         python -m pytest tests/judges/test_real_server.py -n0
 
-The folder has the weights that the server loaded, in float32, and their tokeniser.
+The folder has the weights that the server loaded, in float32, and their tokeniser. PALATE_REAL_API_KEY is the key of a
+server that wants one.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from tests.judges.helpers import fresh, states, work
 from work import actions as machine
 
 SERVER, NAME, FOLDER = (os.environ.get(f"PALATE_REAL_{name}", "") for name in ("SERVER", "SERVED_NAME", "FOLDER"))
+ACCESS: Any = {"api_key_env": "PALATE_REAL_API_KEY"} if os.environ.get("PALATE_REAL_API_KEY") else {}
 pytestmark = [
     pytest.mark.skipif(not SERVER, reason="no PALATE_REAL_SERVER"),
     pytest.mark.slow,
@@ -48,7 +50,7 @@ def test_it_scores_as_the_same_model_in_a_worker(options: tuple[str, ...]) -> No
         CellPrompt(f"Item: {item}\nAnswer:", options, unconditional=f"Item: {item}\nAnswer:")
         for item in ("flour", "crème fraîche", "salt")
     )
-    (served,) = OpenAIBackend(SERVER, NAME).score([RowPrompt(LIST, cells)])
+    (served,) = OpenAIBackend(SERVER, NAME, **ACCESS).score([RowPrompt(LIST, cells)])
     (own,) = TransformersBackend(FOLDER, device="cpu", dtype="float32").score([RowPrompt(LIST, cells)])
     assert not isinstance(served, PromptTooLong)
     assert not isinstance(own, PromptTooLong)
@@ -61,7 +63,7 @@ def test_it_scores_as_the_same_model_in_a_worker(options: tuple[str, ...]) -> No
 
 def test_it_labels_a_row_that_is_too_long_fails_and_the_record_says_how_it_was_asked(leases: Leases) -> None:
     annotating.add_row(sheet=leases.sheet, name="Long", evidence=[Block("paragraph", "rent " * 40_000)])
-    run = actions.start_run(study=leases.study, judge=helpers.served_judge(SERVER, served_name=NAME), by=None)
+    run = actions.start_run(study=leases.study, judge=helpers.served_judge(SERVER, served_name=NAME, **ACCESS), by=None)
     work(run)
     assert (fresh(run).state, states(run)) == (Run.State.FINISHED, {"done": 2, "failed": 1})
     assert "over the model's context" in run.items.get(state="failed").error
@@ -70,7 +72,7 @@ def test_it_labels_a_row_that_is_too_long_fails_and_the_record_says_how_it_was_a
 
 
 def test_the_same_seed_writes_the_same_again_and_a_string_ends_it() -> None:
-    backend, prompt = OpenAIBackend(SERVER, NAME, scores=False), "Write: one two three four five six seven"
+    backend, prompt = OpenAIBackend(SERVER, NAME, scores=False, **ACCESS), "Write: one two three four five six seven"
     drawn = [backend.generate([prompt], Sampling(24, 0.9, seed))[0] for seed in (1, 2, 1)]
     assert drawn[0] == drawn[2] != drawn[1]
     (ended,) = backend.generate([prompt], Sampling(24, stop=(" ",)))
@@ -79,7 +81,9 @@ def test_the_same_seed_writes_the_same_again_and_a_string_ends_it() -> None:
 
 
 def test_it_rates_under_a_grammar(leases: Leases) -> None:
-    judge = helpers.rating_judge(SERVER, backend="openai", served_name=NAME, prompt_text=BOUND, max_new_tokens=60)
+    judge = helpers.rating_judge(
+        SERVER, backend="openai", served_name=NAME, prompt_text=BOUND, max_new_tokens=60, **ACCESS
+    )
     run = actions.start_run(study=leases.study, judge=judge, by=None, repeats=2)
     work(run)
     assert (fresh(run).state, states(run)) == (Run.State.FINISHED, {"done": 4})
@@ -90,7 +94,7 @@ def test_it_rates_under_a_grammar(leases: Leases) -> None:
 
 @pytest.mark.django_db
 def test_it_reads_documents_and_writes_texts() -> None:
-    served: Any = {"backend": "openai", "location": SERVER, "served_name": NAME}
+    served: Any = {"backend": "openai", "location": SERVER, "served_name": NAME, **ACCESS}
     extractor = actions.create_extractor(
         name="reads", prompt_text=extractors.PROMPT, chat_template=True, max_new_tokens=24, **served
     )
@@ -111,4 +115,4 @@ def test_it_reads_documents_and_writes_texts() -> None:
 
 def test_an_unknown_model_is_named_with_those_that_there_are() -> None:
     with pytest.raises(BackendError, match=f"offers no model “nobody”. It offers: .*{NAME}"):
-        OpenAIBackend(SERVER, "nobody").identity()
+        OpenAIBackend(SERVER, "nobody", **ACCESS).identity()
