@@ -269,9 +269,7 @@ class Session:
             return {}
         try:
             path = self.ask("GET", "/props", at_root=True).get("model_path")
-        except Unavailable:
-            raise
-        except BackendError:
+        except Refused:
             return {}
         return {"file": PureWindowsPath(path).name} if isinstance(path, str) else {}
 
