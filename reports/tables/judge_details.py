@@ -244,7 +244,7 @@ def _agreeing(report: StudyReport, question: QuestionReport) -> ReportTable:
         if report.filters.before_share_bounds
         else _(
             "As a rule of triage: what two judges agree on is taken, the rest goes to people. Of the cells that people "
-            "and both judges answered; right is what somebody among people chose, with a 95 % interval by documents. "
+            "and both judges answered; right is what somebody among people chose; its interval goes by documents. "
             "Take judges that are unlike, such as a model and words in common: those that are alike agree in their "
             "errors."
         ),
