@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Max
 from django.utils.translation import gettext as _
 
@@ -96,11 +97,10 @@ def create_study(*, slug: str, title: str, scheme: Scheme, guideline: str = "", 
     """Create a study; `by` becomes its manager and researcher.
 
     Raises:
-        Refused: its address is that of the page which makes studies.
+        Refused: its address is that of another study, or of the page which makes studies.
     """
-    if slug == "new":
-        raise Refused(_("“new” is the address of this page. Choose another."))
-    study = Study.objects.create(slug=slug, title=title, scheme=scheme, guideline=guideline)
+    with _of_its_own(slug):
+        study = Study.objects.create(slug=slug, title=title, scheme=scheme, guideline=guideline)
     if by is not None:
         for role in (Role.MANAGER, Role.RESEARCHER):
             add_member(study=study, user=by, role=role, by=by)
@@ -124,10 +124,6 @@ def change_study(
     Raises:
         Refused: its address is that of another study, or of the page which makes studies.
     """
-    if slug == "new":
-        raise Refused(_("“new” is the address of this page. Choose another."))
-    if slug is not None and Study.objects.filter(slug=slug).exclude(pk=study.pk).exists():
-        raise Refused(_("Another study has the address “%(slug)s”.") % {"slug": slug})
     given = {
         "slug": slug,
         "title": title,
@@ -137,10 +133,23 @@ def change_study(
         "background": background,
     }
     changed = {name: value for name, value in given.items() if value is not None}
+    with _of_its_own(changed.get("slug", study.slug)):
+        Study.objects.filter(pk=study.pk).update(**changed)
     for name, value in changed.items():
         setattr(study, name, value)
-    study.save(update_fields=list(changed))
     return study
+
+
+@contextmanager
+def _of_its_own(slug: str) -> Iterator[None]:
+    """While a study is given an address. The database decides between two that are given one at the same time."""
+    if slug == "new":
+        raise Refused(_("“new” is the address of this page. Choose another."))
+    try:
+        with transaction.atomic():
+            yield
+    except IntegrityError as error:
+        raise Refused(_("Another study has the address “%(slug)s”.") % {"slug": slug}) from error
 
 
 @transaction.atomic

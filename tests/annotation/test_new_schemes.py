@@ -70,6 +70,19 @@ def test_an_address_that_cannot_be_is_refused_in_words_of_the_page(owner: User, 
     assert Study.objects.count() == 2
 
 
+def test_two_studies_that_are_given_one_address_at_the_same_time(owner: User, client_of: ClientOf) -> None:
+    """Whatever was looked at before: the database says that the second one has it not."""
+    client_of(owner).post(reverse("annotation:new-study"), {"title": "Letters", "scheme_text": EXAMPLE})
+    scheme = Scheme.objects.get()
+    with pytest.raises(actions.Refused, match="Another study has the address “letters”"):
+        actions.create_study(slug="letters", title="Second", scheme=scheme, by=owner)
+    other = actions.create_study(slug="other", title="Other", scheme=scheme, by=owner)
+    with pytest.raises(actions.Refused, match="Another study has the address “letters”"):
+        actions.change_study(study=other, slug="letters", title="Else")
+    assert (other.slug, other.title) == ("other", "Other")
+    assert dict(Study.objects.values_list("slug", "title")) == {"letters": "Letters", "other": "Other"}
+
+
 def test_all_that_is_wrong_in_a_text_is_told_at_once(owner: User, client_of: ClientOf) -> None:
     wrong = (
         EXAMPLE.replace("kind: flag", "kind: flog")

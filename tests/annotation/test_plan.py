@@ -101,6 +101,8 @@ def test_the_preview_is_what_stands_after_applying(leases: Leases, client_of: Cl
     data = numbers(leases, free, raters=[anna, boris, clara], raters_per_sheet=3, share_twice=100)
 
     drawn = _preview(manager, leases, data)
+    page = manager.get(plan_url(leases), data, headers={"HX-Request": "true"}).content.decode()
+    assert all("·" not in caption for caption in re.findall("<caption>.*?</caption>", page))  # that is the style's
     manager.post(plan_url(leases), {**data, "drawn": drawn["digest"]})
     stands = manager.get(plan_url(leases)).context["standing"]
 
