@@ -386,6 +386,32 @@ def test_a_correction_takes_the_key_of_its_answer_and_leaving(slaw: Coleslaw, br
     assert slaw.assignment("anna", "Google 1").state == "submitted"
 
 
+# An answer comes in two steps: that it is there, and what it says.
+READ_LATE = """
+    const json = Response.prototype.json;
+    Response.prototype.json = async function () {
+        if (this.url.includes("/submit/")) await new Promise((resolve) => setTimeout(resolve, 700));
+        return json.call(this);
+    };
+"""
+
+
+def test_a_correction_before_the_answer_to_a_submission_is_read_is_saved(slaw: Coleslaw, browsing: Browsing) -> None:
+    page = browsing.person("anna")
+    page.add_init_script(READ_LATE)
+    grid = Grid(page, slaw.sheet).open()
+    grid.keys(*"1" * 10)
+    grid.settle()
+    with page.expect_response("**/submit/"):
+        grid.keys("s")
+    grid.go("Google 1", "carrots")
+    grid.keys("3")
+    grid.expect_refusal("“Google 1” is open again")
+    grid.settle()
+    assert slaw.standing("anna")["Google 1", "carrots", "presence"] == "not-found"
+    assert slaw.assignment("anna", "Google 1").state == "started"
+
+
 def test_a_correction_that_overtakes_its_submission_is_submitted_when_it_is_left(
     slaw: Coleslaw, browsing: Browsing
 ) -> None:

@@ -206,10 +206,11 @@ export class Submitting {
       signal: AbortSignal.timeout(PATIENCE),
     };
     const response = await fetch(url.replace("/0/", `/${assignment}/`), request).catch(() => null);
+    // What is chosen before the answer is read is chosen while the document is being submitted.
+    const answer = response && isJson(response) ? await response.json().catch(() => null) : null;
     this.busy = false;
     this.closing = "";
     const crossed = this.crossed.delete(assignment);
-    const answer = response && isJson(response) ? await response.json() : null;
     if (response && isLoggedOut(response, this.config.login ?? "")) return this.refuse(this.words.loggedOut);
     if (!answer) return this.refuse(this.words.notSubmitted);
     if (response?.status === 409) {
