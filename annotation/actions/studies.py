@@ -133,7 +133,7 @@ def change_study(
         "background": background,
     }
     changed = {name: value for name, value in given.items() if value is not None}
-    with _of_its_own(changed.get("slug", study.slug)):
+    with _of_its_own(study.slug if slug is None else slug):
         Study.objects.filter(pk=study.pk).update(**changed)
     for name, value in changed.items():
         setattr(study, name, value)
