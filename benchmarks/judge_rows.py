@@ -19,64 +19,33 @@ import tempfile
 import time
 import uuid
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
-from llm.backends.base import Backend, Chat, Installation, Needs, Place, Use
-from llm.engine.prompt import Generated, OnProgress, OptionScore, PromptTooLong, RowPrompt, RowScores, Sampling
+from llm.backends.base import Place
+from tests.llm.toy import Shortest
 
 _scored_together = 1
 
 
 @dataclass(frozen=True)
-class Quick(Backend):
-    """Prefers the longest option, and takes no time for it."""
+class Quick(Shortest):
+    """Takes no time to score, and says so."""
 
-    location: str
-
-    label = "at once"
-    uses = {Use.SCORE: Chat.NEVER}
-
-    @classmethod
-    def of(cls, place: Place, use: Use, *, chat_template: bool, installation: Installation) -> Self:
-        return cls(place.location)
-
-    @classmethod
-    def needs(cls, place: Place) -> Needs:
-        return Needs.CPU
+    requires = frozenset()
 
     @classmethod
     def scored_together(cls, place: Place) -> int:
         return _scored_together
 
-    def score(
-        self, rows: Sequence[RowPrompt], on_progress: OnProgress | None = None
-    ) -> list[RowScores | PromptTooLong]:
-        return [
-            tuple(tuple(OptionScore(len(o) - 100.0, 1, len(o), None) for o in cell.options) for cell in row.cells)
-            for row in rows
-        ]
-
-    def generate(
-        self,
-        prompts: Sequence[str],
-        sampling: Sampling,
-        on_progress: OnProgress | None = None,
-        *,
-        seeds: Sequence[int] | None = None,
-    ) -> list[Generated | PromptTooLong]:
-        raise NotImplementedError
-
     @property
     def is_loaded(self) -> bool:
         return True
 
-    def identity(self) -> dict[str, str]:
-        return {"model": self.location}
 
-
-def measured(rows: int, together: int) -> tuple[float, float, float, cProfile.Profile]:
-    """Statements, and milliseconds of the processor and of the clock, of a row."""
+def measured(rows: int, together: int, profile: cProfile.Profile | None) -> tuple[float, float, float]:
+    """Statements, and milliseconds of the processor and of the clock, of a row. `profile` gets what took it."""
     global _scored_together
     from django.db import connection
 
@@ -106,31 +75,22 @@ def measured(rows: int, together: int) -> tuple[float, float, float, cProfile.Pr
         n_statements += 1
         return execute(*of)
 
-    profile = cProfile.Profile()
-    with connection.execute_wrapper(counting):
+    with connection.execute_wrapper(counting), profile or nullcontext():
         clock, processor = time.perf_counter(), time.process_time()
-        if _profiled:
-            profile.enable()
         for message in messages:
             actions.score_items(item_ids=message)
-        profile.disable()
         clock, processor = time.perf_counter() - clock, time.process_time() - processor
     assert run.items.filter(state="done").count() == rows
     n = rows - size
-    return n_statements / n, 1000 * processor / n, 1000 * clock / n, profile
-
-
-_profiled = False
+    return n_statements / n, 1000 * processor / n, 1000 * clock / n
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    global _profiled
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=240)
     parser.add_argument("--together", type=int, default=12)
     parser.add_argument("--profile", help="a file for each way of asking; this makes it slower")
     options = parser.parse_args(arguments)
-    _profiled = options.profile is not None
     with tempfile.TemporaryDirectory() as folder:
         os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
         os.environ.setdefault("DATABASE_URL", f"sqlite:///{folder}/rows.sqlite3")
@@ -143,13 +103,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         call_command("migrate", verbosity=0)
         for together in (1, options.together):
-            statements, processor, clock, profile = measured(options.rows, together)
+            profile = cProfile.Profile() if options.profile else None
+            statements, processor, clock = measured(options.rows, together, profile)
             print(
                 f"{connection.vendor}, {together} together: {statements:.1f} statements, "
                 f"{processor:.2f} ms of the processor, {clock:.2f} ms a row",
                 flush=True,
             )
-            if _profiled:
+            if profile:
                 profile.dump_stats(f"{options.profile}.{together}")
         connection.close()
     return 0
