@@ -1,7 +1,8 @@
 """Makes `data/frozen-N.json.xz`: reports as the methods of version N computed them, with their label tables.
 
-It is run once by each version, before the next one (`python -m tests.reports.make_frozen`), and never writes a file
-that is there: a later version would freeze its own numbers, and `test_frozen_before.py` would hold nothing.
+It is run once by each version, before the next one (`PALATE_ENV=test python -m tests.reports.make_frozen`), and never
+writes a file that is there: a later version would freeze its own numbers, and `test_frozen_before.py` would hold
+nothing.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import base64
 import json
 import lzma
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -218,6 +220,7 @@ def ratings_table(seed: int) -> Any:
 
 
 def main() -> None:
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tests.settings")
     django.setup()
     from reports.contents import contents_from
     from reports.data.arrays import METHODS, Filters
@@ -239,6 +242,7 @@ def main() -> None:
         ("values", "en", {}),
         ("values", "cs", {"by": "sheet", "n_draws": 200}),
         ("crowd", "en", {"by": "document", "n_draws": 200}),
+        ("crowd", "en", {"by": "document", "n_draws": 100, "voices": ("abilities",)}),
         ("ratings", "en", {"n_draws": 200}),
         ("arms", "en", {"by": "document", "n_draws": 100}),
         ("arms", "en", {"by": "sheet", "n_draws": 100}),
