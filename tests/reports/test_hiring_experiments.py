@@ -64,6 +64,33 @@ def test_shares_near_0_and_1_are_held_as_often_as_said(share: float, icc: float)
     assert held[True] < held[False]
 
 
+@pytest.mark.parametrize(("sizes", "icc"), [([60] + [4] * 29, 0.9), ([60] + [4] * 7, 0.0)])
+def test_a_share_is_held_where_one_document_has_most_of_the_cells(sizes: list[int], icc: float) -> None:
+    rng, cluster = np.random.default_rng(5), np.repeat(np.arange(len(sizes)), sizes)
+    held = 0
+    for _study in range(400):
+        spread = (1 / icc - 1) / 2 if icc else 0.0
+        rates = rng.beta(spread, spread, len(sizes)) if icc else np.full(len(sizes), 0.5)
+        found = clustered_mean(rng.random(cluster.size) < rates[cluster], cluster)
+        assert found.low is not None
+        assert found.high is not None
+        held += found.low <= 0.5 <= found.high
+    assert held / 400 > 0.92
+
+
+def test_where_nothing_varies_a_document_with_most_of_the_cells_counts_once() -> None:
+    # (60 + 4)^2 / (60^2 + 4 * 1^2) = 1.137 documents, and not 5.
+    found = clustered_mean(np.zeros(64), np.repeat(np.arange(5), [60, 1, 1, 1, 1]))
+    assert found.high == pytest.approx(1 - 0.025 ** (3604 / 4096))
+
+
+def test_documents_that_are_more_alike_than_chance_say_no_more_than_independent_cells() -> None:
+    values = np.concatenate([np.arange(20) < hits for hits in (10, 10, 10, 10, 11)])
+    told = stats.binomtest(51, 100).proportion_ci(method="exact")
+    found = clustered_mean(values, np.repeat(np.arange(5), 20))
+    assert (found.low, found.high) == pytest.approx((told.low, told.high))
+
+
 # --- exposure -------------------------------------------------------------------------------------------------------
 
 

@@ -35,7 +35,7 @@ def clustered_mean(values: npt.ArrayLike, cluster: npt.ArrayLike, *, by_t: bool 
     """The mean of values between 0 and 1, NaN left out.
 
     The variance is that of a ratio of sums by clusters, G / (G - 1) sum (sum of residuals)^2 / n^2; the interval is
-    `share_bounds`.
+    `share_bounds`, for as many values as clusters of their sizes are worth at least, and no more than independent ones.
 
     Args:
         by_t: the interval is Student's, with G - 1 degrees of freedom, which misses shares near 0 and 1 (before
@@ -52,25 +52,37 @@ def clustered_mean(values: npt.ArrayLike, cluster: npt.ArrayLike, *, by_t: bool 
     value = float(numbers.mean())
     if n_clusters < 2:
         return Mean(value, None, None, ONE_CLUSTER, n, n_clusters)
-    error = _error(numbers - value, group, n_clusters)
     if not by_t:
-        return Mean(value, *share_bounds(value, error, n=n, n_clusters=n_clusters), "", n, n_clusters)
+        return Mean(value, *_bounds(numbers, group, n_clusters), "", n, n_clusters)
     if value in (0.0, 1.0):
         reach = 1 - ((1 - CONFIDENCE) / 2) ** (1 / n_clusters)
         return Mean(value, max(value - reach, 0.0), min(value + reach, 1.0), "", n, n_clusters)
-    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, n_clusters - 1)) * error
+    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, n_clusters - 1)) * _error(numbers - value, group, n_clusters)
     return Mean(value, max(value - half, 0.0), min(value + half, 1.0), "", n, n_clusters)
 
 
 def bounds_by_clusters(values: npt.ArrayLike, cluster: npt.ArrayLike) -> tuple[float, float]:
-    """`share_bounds` of the mean of values between 0 and 1, of which there is one at least; those of a single cluster
-    count as one value."""
+    """The interval of `clustered_mean`, of one value at least; those of a single cluster count as one value."""
     numbers, clusters = np.asarray(values, dtype=np.float64), np.unique(cluster, return_inverse=True)[1]
     n_clusters = int(clusters.max()) + 1
-    share = float(numbers.mean())
     if n_clusters < 2:
-        return share_bounds(share, 0.0, n=1, n_clusters=1)
-    return share_bounds(share, _error(numbers - share, clusters, n_clusters), n=numbers.size, n_clusters=n_clusters)
+        return share_bounds(float(numbers.mean()), 0.0, n=1, n_clusters=1)
+    return _bounds(numbers, clusters, n_clusters)
+
+
+def _bounds(numbers: FloatArray, group: IntArray, n_clusters: int) -> tuple[float, float]:
+    share, n = float(numbers.mean()), numbers.size
+    rest = numbers - share
+    sizes = cluster_sums(group, np.ones(n), n_clusters)
+    varies = float((rest**2).sum())
+    return share_bounds(
+        share,
+        _error(rest, group, n_clusters),
+        n=n,
+        n_clusters=n_clusters,
+        least=n**2 / float((sizes**2).sum()),
+        most=share * (1 - share) * n**2 / varies if varies > _NOTHING else np.inf,
+    )
 
 
 def _error(rest: FloatArray, group: IntArray, n_clusters: int) -> float:
@@ -79,7 +91,9 @@ def _error(rest: FloatArray, group: IntArray, n_clusters: int) -> float:
     return float(np.sqrt((sums**2).sum() * n_clusters / (n_clusters - 1))) / rest.size
 
 
-def share_bounds(share: float, error: float, *, n: int, n_clusters: int) -> tuple[float, float]:
+def share_bounds(
+    share: float, error: float, *, n: int, n_clusters: int, least: float | None = None, most: float = np.inf
+) -> tuple[float, float]:
     """The 95 % interval of a share whose standard error by clusters is known, within 0 and 1.
 
     Clopper and Pearson's for as many independent values as share (1 - share) / error^2 says, times
@@ -88,6 +102,10 @@ def share_bounds(share: float, error: float, *, n: int, n_clusters: int) -> tupl
 
     Args:
         n: values that the share rests on; n_clusters: clusters in which they lie, two at least.
+        least, most: independent values that it is worth; `least` is one a cluster where it is left out. Clusters of m
+            values that are all alike are worth (sum m)^2 / sum m^2 (Kish): one a cluster instead, where one of 30 had
+            60 values and the others 4, held a share of 50 % in 71 % of simulated studies. Of few clusters the error
+            comes out below that of independent values by chance, which `most` does not take for more of them.
 
     Source: Korn and Graubard (1998), Survey Methodology 24.
     """
@@ -95,7 +113,7 @@ def share_bounds(share: float, error: float, *, n: int, n_clusters: int) -> tupl
     tail = (1 - CONFIDENCE) / 2
     few = stats.t.ppf(tail, n - 1) / stats.t.ppf(tail, n_clusters - 1) if n > 1 else 1.0
     independent = at * (1 - at) / error**2 if error > _NOTHING else 0.0
-    worth = max(independent * float(few) ** 2, float(n_clusters))
+    worth = max(min(independent * float(few) ** 2, most), n_clusters if least is None else least)
     hits, misses = at * worth, (1 - at) * worth
     low = float(stats.beta.ppf(tail, hits, misses + 1)) if hits > 0 else 0.0
     high = float(stats.beta.ppf(1 - tail, hits + 1, misses)) if misses > 0 else 1.0
