@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Q
@@ -18,7 +19,7 @@ from judges.methods import Method
 from judges.models import Judge, UnreadableAnswer, WorkItem
 from judges.runs import labelling, together
 from judges.runs.hearing import Overheard
-from llm.backends.base import Backend, BackendError, Unavailable
+from llm.backends.base import Backend, BackendError, Unavailable, another_model
 from llm.engine.prompt import OnProgress
 from work.actions import Held, is_last_attempt
 from work.kinds import Kind
@@ -145,26 +146,46 @@ def _loading(held: Held[Any], backend: Backend) -> AbstractContextManager[None]:
     return nullcontext()
 
 
-# What was asked of whom in which run; the first of them go.
-_said: dict[tuple[object, ...], dict[str, str]] = {}
+# What was asked of whom in which run, and when its work was put on the queue; the first of them go.
+_said: dict[tuple[object, ...], tuple[datetime | None, dict[str, str]]] = {}
 _MOST_SAID = 64
 
 
 def _once(held: Held[Any], what: str, backend: Backend, ask: Callable[[OnProgress], dict[str, str]]) -> dict[str, str]:
-    """What is asked of a backend in the first row of a run, and of one that was resumed; raises as `Held.beat`."""
+    """What is asked of a backend in the first row of a run, and whenever its work was put on the queue anew: of one
+    that was resumed, or whose server was away for long. Raises as `Held.beat`.
+
+    Raises:
+        BackendError: of a run that was not resumed it is another model by now.
+    """
     run = held.item.run
-    key = (what, type(run), run.pk, run.started_at, run.enqueued_at, backend)
-    if key not in _said:
-        held.hold()
-        try:
-            said = ask(held.beat)
-        except BackendError as error:
-            error.of_prompt = False  # no row was asked about yet
-            raise
-        while len(_said) >= _MOST_SAID:
-            del _said[next(iter(_said))]
-        _said[key] = said
-    return _said[key]
+    key = (what, type(run), run.pk, run.started_at, backend)
+    enqueued_at, before = _said.get(key, (None, {}))
+    if before and enqueued_at == run.enqueued_at:
+        return before
+    held.hold()
+    try:
+        said = ask(held.beat)
+        if run.enqueued_times > 1:
+            _refuse_another(run, before, said)
+    except BackendError as error:
+        error.of_prompt = False  # no row was asked about yet
+        if error.permanent:
+            _said.pop(key, None)
+        raise
+    while len(_said) >= _MOST_SAID:
+        del _said[next(iter(_said))]
+    _said[key] = run.enqueued_at, said
+    return said
+
+
+def _refuse_another(run: Run, before: Mapping[str, str], now: Mapping[str, str]) -> None:
+    """What is asked anew since work was sent again (`enqueued_times`), and not since somebody resumed the run, has to
+    have the model that it had, or one that the run's record has."""
+    of_record = [worker.get("served_model") for worker in run.provenance.get("workers", [])]
+    then, model = before.get("served_model"), now.get("served_model")
+    if then and model and model not in (then, *of_record):
+        raise another_model(now["server"], now=model, then=then)
 
 
 # Where so many items have failed and none is done, the next one's failing backend will not do any.

@@ -40,6 +40,19 @@ class Unavailable(BackendError):
         super().__init__(message, permanent=False)
 
 
+def another_model(url: str, *, now: str, then: str) -> BackendError:
+    """Of a server that has another model under the same name than when the run began."""
+    return BackendError(
+        _(
+            "%(url)s was away and came back with another model: %(now)s. When this run began it was "
+            "%(then)s. Resume the run if its labels may be of both, which its record will then say; else "
+            "start another."
+        )
+        % {"url": url, "now": now, "then": then},
+        permanent=True,
+    )
+
+
 class Use(StrEnum):
     """What is asked of a model: the log-probabilities of given options, or an answer in its own words."""
 

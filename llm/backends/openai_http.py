@@ -23,7 +23,7 @@ import httpx
 
 from base.sentences import gettext as _
 from base.text import storable
-from llm.backends.base import BackendError, Unavailable
+from llm.backends.base import BackendError, Unavailable, another_model
 from llm.backends.openai_answers import (
     NoPromptLogprobs,
     OfOneAnswer,
@@ -289,15 +289,7 @@ class Session:
                 memory.is_looked_at = False
             if now and now != memory.loaded:
                 self.forget()
-                raise BackendError(
-                    _(
-                        "%(url)s was away and came back with another model: %(now)s. When this run began it was "
-                        "%(then)s. Resume the run if its labels may be of both, which its record will then say; else "
-                        "start another."
-                    )
-                    % {"url": self.url, "now": now, "then": memory.loaded},
-                    permanent=True,
-                )
+                raise another_model(self.url, now=now, then=memory.loaded)
             memory.was_away = False
 
     def _card_of_answers(self) -> dict[str, Any]:

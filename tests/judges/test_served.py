@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -331,6 +332,28 @@ def test_a_server_that_comes_back_with_another_model_fails_the_run(
     assert fresh(run).state == Run.State.FAILED
     assert "came back with another model: others/llama. When this run began it was weights/llama." in fresh(run).error
     assert {row for row, *_ in labels_of(run.rater)} == {one.assignment.row.name}
+    actions.resume_run(run=fresh(run))
+    assert work(run) == 1
+    workers = fresh(run).provenance["workers"]
+    assert [worker["served_model"] for worker in workers] == ["weights/llama", "others/llama"]
+
+
+def test_it_fails_it_too_where_the_work_was_sent_again_meanwhile(leases: Leases, server: Running) -> None:
+    run = started(server.address, leases)
+    one, two = items(run)
+    assert actions.score_items(item_ids=[one.pk]) == 1
+    server.tell(failures=["503"] * 50)
+    assert actions.score_items(item_ids=[two.pk]) == 0
+    server.tell(folder="others")
+    ago = timezone.now() - timedelta(minutes=2)
+    Run.objects.filter(pk=run.pk).update(enqueued_at=ago, rest_until=ago)
+    run.items.filter(pk=two.pk).update(not_before=ago)
+    run.items.filter(pk=one.pk).update(done_at=ago - timedelta(minutes=1))
+    machine.recover()
+    assert fresh(run).enqueued_times == 2
+    assert work(run) == 0
+    assert fresh(run).state == Run.State.FAILED
+    assert "came back with another model: others/llama. When this run began it was weights/llama." in fresh(run).error
     actions.resume_run(run=fresh(run))
     assert work(run) == 1
     workers = fresh(run).provenance["workers"]
