@@ -199,11 +199,15 @@ def apply_replan(*, study: Study, request: queries.ReplanRequest, drawn: str, by
     """
     lock_study(study.pk)
     replan = queries.draw_replan(study, request)
-    if replan.digest != drawn:
+    moves = [(move, move.after) for move in replan.moves if move.after is not None]
+    # Locked: who labels waits for no lock of the study, and may have begun one of them by now.
+    to_move = Assignment.objects.select_for_update().filter(pk__in=[move.assignment_id for move, _to in moves])
+    was = {assignment.pk: assignment for assignment in to_move.order_by("pk")}
+    begun = any(move.before is not None and was[move.assignment_id].state != State.OPEN for move, _to in moves)
+    if begun or replan.digest != drawn:
         raise Refused(
             _("The study has changed since this was drawn. Nothing was moved: look at it and apply it again.")
         )
-    moves = [(move, move.after) for move in replan.moves if move.after is not None]
     if not moves:
         raise Refused(_("Nothing would move. Choose whose work is reassigned."))
     raters = study.raters.in_bulk()
@@ -215,7 +219,6 @@ def apply_replan(*, study: Study, request: queries.ReplanRequest, drawn: str, by
             "moves": [[m.row_id, raters[m.before].code if m.before else "", raters[to].code] for m, to in moves],
         },
     )
-    was = Assignment.objects.in_bulk([move.assignment_id for move, _to in moves])
     sheet_of = dict(Row.objects.filter(pk__in=[move.row_id for move, _to in moves]).values_list("pk", "sheet_id"))
     given: dict[tuple[int, int, tuple[str, ...]], list[queries.Move]] = {}
     for move, rater_id in moves:

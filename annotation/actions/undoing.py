@@ -123,6 +123,8 @@ def undo_plan(*, plan: Plan) -> int:
         Refused: some of its work was begun, or it added to work that stood before.
     """
     lock_study(plan.study_id)
+    # Who labels waits for no lock of the study: what is begun by now is seen then.
+    list(plan.assignments.select_for_update().order_by("pk").values_list("pk", flat=True))
     if not undoing.may_undo(plan):
         raise Refused(
             _("This plan cannot be taken back any more: some of its work was begun. Use “Reassign work” for the rest.")

@@ -139,6 +139,24 @@ def test_of_two_who_reassign_at_once_one_moves_it(leases: Leases, clara: Rater, 
     assert people_at("Clause 1") == ["A2", "A3"]
 
 
+@postgresql
+@pytest.mark.django_db(transaction=True)
+def test_what_somebody_begins_meanwhile_is_not_moved(leases: Leases, clara: Rater, program: APIClient) -> None:
+    said: list[Any] = []
+    with transaction.atomic():
+        builders.label(leases.annas[1])
+        other = in_another_connection(lambda: post(program, "reassign", {"leaving": ["A1"]}), said)
+        other.join(1)
+        assert said == []
+    other.join(20)
+
+    assert [(one.status_code, one.json()["detail"][:49]) for one in said] == [
+        (409, "The study has changed since this was drawn. Nothi")
+    ]
+    assert work_of(leases.annas[0].rater) == [("Clause 1", "open"), ("Clause 2", "started")]
+    assert (work_of(clara), Plan.objects.count()) == ([], 0)
+
+
 # --- more raters ----------------------------------------------------------------------------------------------------
 
 
@@ -293,3 +311,19 @@ def test_of_two_who_take_a_plan_back_at_once_one_is_refused(leases: Leases, loan
 
     assert said == [409]
     assert not Plan.objects.exists()
+
+
+@postgresql
+@pytest.mark.django_db(transaction=True)
+def test_a_plan_of_which_somebody_begins_work_meanwhile_stays(leases: Leases, loan: Sheet, program: APIClient) -> None:
+    plan = post(program, "plan", {"raters": ["A1"], "share_twice": 0, "raters_per_sheet": 1}).json()["id"]
+    said: list[Any] = []
+    with transaction.atomic():
+        builders.label(Assignment.objects.filter(plan=plan).order_by("pk")[1])
+        other = in_another_connection(lambda: post(program, "undo-plan", {}, plan), said)
+        other.join(1)
+        assert said == []
+    other.join(20)
+
+    assert [one.status_code for one in said] == [409]
+    assert Assignment.objects.filter(plan=plan).count() == 4
