@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import Q
 from django.utils.translation import gettext_lazy
@@ -146,9 +146,18 @@ def _loading(held: Held[Any], backend: Backend) -> AbstractContextManager[None]:
     return nullcontext()
 
 
-# What was asked of whom in which run, and when its work was put on the queue; the first of them go.
-_said: dict[tuple[object, ...], tuple[datetime | None, dict[str, str]]] = {}
-_MOST_SAID = 64
+class _Told(NamedTuple):
+    """What a backend said in a run, and when the run's work had been put on the queue; `is_old`: it has said something
+    else of its model in another run since."""
+
+    said: dict[str, str]
+    enqueued_at: datetime | None
+    is_old: bool = False
+
+
+# What was asked of whom in which run; the first of them go.
+_told: dict[tuple[object, ...], _Told] = {}
+_MOST_TOLD = 64
 
 
 def _once(held: Held[Any], what: str, backend: Backend, ask: Callable[[OnProgress], dict[str, str]]) -> dict[str, str]:
@@ -160,28 +169,34 @@ def _once(held: Held[Any], what: str, backend: Backend, ask: Callable[[OnProgres
     """
     run = held.item.run
     key = (what, type(run), run.pk, run.started_at, backend)
-    enqueued_at, before = _said.get(key, (None, {}))
-    if before and enqueued_at == run.enqueued_at:
-        return before
+    before = _told.get(key, _Told({}, None))
+    is_same = before.enqueued_at == run.enqueued_at  # nobody has resumed it
+    if before.said and is_same and not before.is_old:
+        return before.said
     held.hold()
     try:
         said = ask(held.beat)
-        if run.enqueued_times > 1:
-            _refuse_another(run, before, said)
+        if is_same or run.enqueued_times > 1:  # its work was sent again, by nobody who resumed it
+            _refuse_another(run, before.said, said)
     except BackendError as error:
         error.of_prompt = False  # no row was asked about yet
         if error.permanent:
-            _said.pop(key, None)
+            _told.pop(key, None)
         raise
-    while len(_said) >= _MOST_SAID:
-        del _said[next(iter(_said))]
-    _said[key] = run.enqueued_at, said
+    while len(_told) >= _MOST_TOLD:
+        del _told[next(iter(_told))]
+    for other, told in _told.items():
+        if (other[0], other[-1]) == (what, backend) and told.said.get("served_model") != said.get("served_model"):
+            _told[other] = told._replace(is_old=True)
+    _told[key] = _Told(said, run.enqueued_at)
     return said
 
 
 def _refuse_another(run: Run, before: Mapping[str, str], now: Mapping[str, str]) -> None:
-    """What is asked anew since work was sent again (`enqueued_times`), and not since somebody resumed the run, has to
-    have the model that it had, or one that the run's record has."""
+    """Of a run that nobody has resumed a server has the model that it had, or one that the run's record has.
+
+    Raises BackendError: it has another.
+    """
     of_record = [worker.get("served_model") for worker in run.provenance.get("workers", [])]
     then, model = before.get("served_model"), now.get("served_model")
     if then and model and model not in (then, *of_record):

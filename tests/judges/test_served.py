@@ -360,6 +360,23 @@ def test_it_fails_it_too_where_the_work_was_sent_again_meanwhile(leases: Leases,
     assert [worker["served_model"] for worker in workers] == ["weights/llama", "others/llama"]
 
 
+def test_it_fails_a_run_in_which_nobody_found_it_away_once_another_run_has_asked_who_it_is(
+    leases: Leases, server: Running
+) -> None:
+    run = started(server.address, leases)
+    one, two = items(run)
+    assert actions.score_items(item_ids=[one.pk]) == 1
+    server.tell(folder="others")
+    judge = Judge.objects.get()
+    other = actions.start_run(study=helpers.study_of_leases(slug="others"), judge=judge, by=None)
+    assert work(other) == 3
+    assert actions.score_items(item_ids=[two.pk]) == 0
+    assert fresh(run).state == Run.State.FAILED
+    assert "came back with another model: others/llama. When this run began it was weights/llama." in fresh(run).error
+    actions.resume_run(run=fresh(run))
+    assert work(run) == 1
+
+
 @pytest.mark.parametrize("changed", [{"failures": ["503"]}, {"failures": ["429"], "folder": "others"}])
 def test_a_server_that_is_the_same_or_was_only_busy_is_asked_on(
     leases: Leases, server: Running, changed: dict[str, Any]
