@@ -21,6 +21,7 @@ from reports.data.values import ValueWords
 from reports.stats.answers import Answers, IntArray
 from reports.stats.bootstrap import N_DRAWS
 from reports.stats.graph.agreement import THRESHOLDS
+from reports.stats.hiring.means import ShareBounds
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -48,8 +49,9 @@ LEAVE_OUT, INCLUDE = "leave_out", "include"
 # large ones; the estimated share of an option lies within 0 and 1, with bounds that hold for rare options; leniency of
 # judges that have few texts in common is solved for, where a hundred rounds were too few. 8: shares by documents (alike
 # in a sheet, flipped by an arm, chosen at a place) have bounds that hold near 0 and 1; of pairs that share single
-# documents it is told why they have no corrected kappa, where everyone was said to have chosen one option.
-METHODS = 8
+# documents it is told why they have no corrected kappa, where everyone was said to have chosen one option. 9: these
+# bounds hold where documents have very different numbers of cells, and are no narrower than those of independent cells.
+METHODS = 9
 # The words in which reports are said: a frozen report is said again in those of its day. 2: the field's own words
 # (percent agreement, calibration, confusion matrix, non-blind labels, bootstrap resamples).
 WORDS = 2
@@ -69,15 +71,15 @@ def voice_of(code: str) -> str:
 @dataclass(frozen=True)
 class Intervals:
     """How intervals are made: what is drawn ("document", "sheet", "" for none), how often, and the seed. paired: of
-    agreement there is none where too few of what is drawn have two answers to a cell. shares_by_t: see
-    `clustered_mean`."""
+    agreement there is none where too few of what is drawn have two answers to a cell. shares: how
+    shares by documents have theirs."""
 
     by: str = ""
     n_draws: int = N_DRAWS
     seed: int = 0
     expanded: bool = True
     paired: bool = True
-    shares_by_t: bool = False
+    shares: ShareBounds = ShareBounds.LATEST
 
     @property
     def of_agreement(self) -> dict[str, Any]:
@@ -150,7 +152,7 @@ class Filters:
             self.seed,
             expanded=not self.first_methods,
             paired=not self.before_paired,
-            shares_by_t=self.before_share_bounds,
+            shares=self.share_bounds,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -244,6 +246,12 @@ class Filters:
     def before_share_bounds(self) -> bool:
         """Shares by documents have Student's intervals."""
         return self.methods < 8
+
+    @property
+    def share_bounds(self) -> ShareBounds:
+        if self.before_share_bounds:
+            return ShareBounds.FIRST
+        return ShareBounds.EVEN if self.methods < 9 else ShareBounds.LATEST
 
     @property
     def before_one_document(self) -> bool:

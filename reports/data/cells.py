@@ -98,6 +98,7 @@ class _Cells:
 
     def __init__(self, table: LabelTable, filters: Filters, *, repeat: int = 1) -> None:
         self.table, self.with_exposed = table, filters.exposure == INCLUDE
+        self.share_bounds = filters.share_bounds
         self.sheet_of_row = _ints(row.sheet for row in table.rows)
         self.columns_of: dict[tuple[int, str], list[int]] = defaultdict(list)  # (sheet, section) -> places
         for place, column in enumerate(table.columns):
@@ -474,7 +475,7 @@ def _weighed(cells: _Cells, said: Answers, name: str) -> tuple[IntArray, IntArra
         return model.cell, model.code, of_people, model.reason
     from reports.stats.abilities import abilities
 
-    found = abilities(said, by="document")
+    found = abilities(said, by="document", bounds=cells.share_bounds)
     able = tuple(
         Weight(raters[of.rater], of.right.value, of.right.low, of.right.high, of.ability, of.n) for of in found.raters
     )

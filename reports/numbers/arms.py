@@ -15,7 +15,7 @@ from reports.data.label_table import ArmEntry, LabelTable, RaterEntry
 from reports.numbers.judge import JudgeResult
 from reports.stats.answers import MISSING, IntArray
 from reports.stats.hiring.arms import Flips, Swapped, flips, place_shares, swapped
-from reports.stats.hiring.means import Mean
+from reports.stats.hiring.means import Mean, ShareBounds
 
 
 @dataclass(frozen=True)
@@ -79,10 +79,10 @@ def _result(
             Arm(result.judge, entry.turn, entry.shift, entry.reworded, result.accuracy.value, of.cell.size)
             for entry, result, of in zip(entries, results, of_arms, strict=True)
         ),
-        flips=flips(codes, cluster, by_t=how.shares_by_t),
+        flips=flips(codes, cluster, bounds=how.shares),
         by="sheet" if by_sheet else "document",
-        places=_places(data, *_alike(entries, codes, "shift"), cluster, by_t=how.shares_by_t),
-        **_candidates(data, entries, codes, cluster, by_t=how.shares_by_t),
+        places=_places(data, *_alike(entries, codes, "shift"), cluster, bounds=how.shares),
+        **_candidates(data, entries, codes, cluster, bounds=how.shares),
     )
 
 
@@ -98,7 +98,7 @@ class _OfCandidates(TypedDict, total=False):
 
 
 def _candidates(
-    data: QuestionData, entries: Sequence[ArmEntry], codes: IntArray, cluster: IntArray, *, by_t: bool
+    data: QuestionData, entries: Sequence[ArmEntry], codes: IntArray, cluster: IntArray, *, bounds: ShareBounds
 ) -> _OfCandidates:
     """Where each candidate stood at each place once, in the same words and with the options in the same order."""
     entries, codes = _alike(entries, codes, "turn")
@@ -118,14 +118,14 @@ def _candidates(
         places[arm] = place_of[codes[arm]]
     whole = (places != MISSING).all(axis=0)
     decided = np.where(whole & (places < k), places, MISSING)
-    found = _OfCandidates(standing=place_shares(decided, cluster, n_places=k, by_t=by_t))
+    found = _OfCandidates(standing=place_shares(decided, cluster, n_places=k, bounds=bounds))
     if k == 2:
-        found["swapped"] = swapped(places[0], places[1], cluster, by_t=by_t)
+        found["swapped"] = swapped(places[0], places[1], cluster, bounds=bounds)
     return found
 
 
 def _places(
-    data: QuestionData, entries: Sequence[ArmEntry], codes: IntArray, cluster: IntArray, *, by_t: bool
+    data: QuestionData, entries: Sequence[ArmEntry], codes: IntArray, cluster: IntArray, *, bounds: ShareBounds
 ) -> tuple[Mean, ...]:
     number = {option.key: place for place, option in enumerate(data.spec.options)}
     orders = [[number[key] for key in entry.orders.get(data.name, ()) if key in number] for entry in entries]
@@ -142,4 +142,4 @@ def _places(
         place_of = np.full(len(number) + 1, MISSING, dtype=np.int64)
         place_of[order] = np.arange(k)
         places[arm, whole] = place_of[codes[arm, whole]]
-    return place_shares(places, cluster, n_places=k, by_t=by_t)
+    return place_shares(places, cluster, n_places=k, bounds=bounds)

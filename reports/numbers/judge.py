@@ -46,6 +46,7 @@ from reports.stats.comparison import JudgeComparison, compare_judges
 from reports.stats.consensus import SelfConsistency, self_consistency
 from reports.stats.distinct import among
 from reports.stats.estimates import PoweredMean, option_shares
+from reports.stats.hiring.means import ShareBounds
 from reports.stats.intervals import judge_accuracy_interval
 from reports.stats.judge import (
     Baseline,
@@ -184,7 +185,7 @@ def judge_result(
             minimum_people=1 if filters.first_methods else MINIMUM_PEOPLE,
             by=None if filters.independent_cells else "document",
         ),
-        sureness=_sureness(judge.code, data, people, answers, merge, independent=filters.before_share_bounds),
+        sureness=_sureness(judge.code, data, people, answers, merge, bounds=filters.share_bounds),
         shares=option_shares(people, answers, bounded=not filters.before_bounded) if answers.cell.size else (),
         consistency=self_consistency(data.repeats[judge.code], "ordinal" if ordered else "nominal")
         if judge.code in data.repeats
@@ -198,7 +199,7 @@ def judge_result(
             n_draws=filters.n_draws if filters.by == "document" else 0,
             seed=filters.seed,
             paired=filters.intervals.paired,
-            by_t=filters.intervals.shares_by_t,
+            bounds=filters.share_bounds,
         ),
         crowded=crowded,
     )
@@ -213,9 +214,8 @@ def _missing(people: Answers, answers: Answers, why: NoLabel) -> Missing:
 
 
 def _sureness(
-    judge: str, data: QuestionData, people: Answers, answers: Answers, merge: Merge | None, *, independent: bool
+    judge: str, data: QuestionData, people: Answers, answers: Answers, merge: Merge | None, *, bounds: ShareBounds
 ) -> Sureness | None:
-    """`independent`: bins have intervals as if cells were independent."""
     if judge not in data.scores:
         return None
     cells, values = data.scores[judge]
@@ -225,11 +225,10 @@ def _sureness(
     scored: Scored = scored_cells(people, answers, cells, probabilities)
     if not scored.cell.size:
         return None
-    documents = None if independent else scored.document
     return Sureness(
-        calibration=calibration(scored.confidence, scored.right, documents),
-        by_entropy=error_by_doubt(entropy(scored.probabilities), scored.right, documents),
-        by_margin=error_by_doubt(1 - margin(scored.probabilities), scored.right, documents),
+        calibration=calibration(scored.confidence, scored.right, scored.document, bounds=bounds),
+        by_entropy=error_by_doubt(entropy(scored.probabilities), scored.right, scored.document, bounds=bounds),
+        by_margin=error_by_doubt(1 - margin(scored.probabilities), scored.right, scored.document, bounds=bounds),
         selective=selective_accuracy(scored.confidence, scored.right),
         curves=tuple(
             (option, option_precision_recall(scored, option))
@@ -251,7 +250,7 @@ def two_judges(
             b.judge,
             compare_judges(people, answers[a.judge.code], answers[b.judge.code], **arguments),
             bool(how.by),
-            agreeing(people, answers[a.judge.code], answers[b.judge.code], independent=how.shares_by_t),
+            agreeing(people, answers[a.judge.code], answers[b.judge.code], bounds=how.shares),
         )
         for a, b in combinations(results, 2)
     )

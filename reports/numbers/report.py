@@ -350,7 +350,7 @@ def _agreement(people: Answers, spec: QuestionSpec, merge: Merge | None, filters
         of_sheets=of_sheets,
         by_sheet={}
         if filters.before_each or not 1 < np.unique(answers.sheet).size <= MOST_SHEETS
-        else people_by_sheet(answers, of_sheets, weights, by_t=filters.intervals.shares_by_t),
+        else people_by_sheet(answers, of_sheets, weights, bounds=filters.share_bounds),
     )
 
 

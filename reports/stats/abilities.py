@@ -15,7 +15,7 @@ from scipy import optimize, special
 
 from reports.stats.answers import Answers, IntArray
 from reports.stats.consensus import NO_ANSWERS
-from reports.stats.hiring.means import Mean, clustered_mean
+from reports.stats.hiring.means import Mean, ShareBounds, clustered_mean
 from reports.stats.pairs import FloatArray
 
 _ITERATIONS = 200
@@ -55,7 +55,12 @@ class Abilities:
     reason: str
 
 
-def abilities(answers: Answers, *, by: Literal["cell", "document"] = "cell") -> Abilities:
+def abilities(
+    answers: Answers,
+    *,
+    by: Literal["cell", "document"] = "cell",
+    bounds: ShareBounds = ShareBounds.LATEST,
+) -> Abilities:
     """The most probable abilities and eases, by expectation-maximisation.
 
     Beforehand abilities are normal around 1 and the logarithm of the ease around 0, both with a standard deviation of
@@ -63,6 +68,7 @@ def abilities(answers: Answers, *, by: Literal["cell", "document"] = "cell") -> 
 
     Args:
         by: what has an ease of its own: a cell, or all cells of a document together, which needs fewer answers.
+        bounds: of the share of a rater's answers that are right.
 
     Source: Whitehill, Ruvolo, Wu, Bergsma and Movellan (2009), Whose vote should count more (GLAD), NIPS 22; for more
     than two options as there, section 3. It is a two-parameter logistic model without a guessing parameter.
@@ -124,7 +130,7 @@ def abilities(answers: Answers, *, by: Literal["cell", "document"] = "cell") -> 
             RaterAbility(
                 rater=int(number),
                 ability=float(at[place]),
-                right=clustered_mean(right[of_rater == place], answers.document[of_rater == place]),
+                right=clustered_mean(right[of_rater == place], answers.document[of_rater == place], bounds=bounds),
                 n=int(n[place]),
             )
             for place, number in enumerate(raters)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from base.proportions import wilson_interval
 from reports.stats.answers import MISSING, Answers
-from reports.stats.hiring.means import bounds_by_clusters
+from reports.stats.hiring.means import ShareBounds, bounds_by_clusters
 from reports.stats.judge import judge_codes, judged_cells
 
 
@@ -28,13 +27,10 @@ class Agreeing:
     second: float | None
 
 
-def agreeing(people: Answers, first: Answers, second: Answers, *, independent: bool = False) -> Agreeing:
+def agreeing(people: Answers, first: Answers, second: Answers, *, bounds: ShareBounds = ShareBounds.LATEST) -> Agreeing:
     """How much of the work two judges take off people where they agree, and how right they are there; judges that err
-    alike agree in their errors, which is why they should be unlike (a model and a rule, say).
-
-    Args:
-        independent: the interval is Wilson's, as if cells were independent (before methods 8); it is by documents else
-            (`hiring.means.bounds_by_clusters`).
+    alike agree in their errors, which is why they should be unlike (a model and a rule, say). Intervals are by
+    documents (`hiring.means.bounds_by_clusters`).
     """
     codes = judge_codes(people, first), judge_codes(people, second)
     both = (codes[0] != MISSING) & (codes[1] != MISSING)
@@ -47,9 +43,7 @@ def agreeing(people: Answers, first: Answers, second: Answers, *, independent: b
     n = n_agreed + int(apart[0].size)
     low, high = None, None
     if n_agreed:
-        low, high = (
-            wilson_interval(int(right.sum()), n_agreed) if independent else bounds_by_clusters(right, taken.document)
-        )
+        low, high = bounds_by_clusters(right, taken.document, bounds=bounds)
     return Agreeing(
         n=n,
         n_agreed=n_agreed,

@@ -10,7 +10,7 @@ import numpy as np
 from reports.stats.agreement import macro_kappa
 from reports.stats.answers import Answers
 from reports.stats.bootstrap import MAXIMUM_COMPARISONS, Interval
-from reports.stats.hiring.means import Mean, clustered_mean
+from reports.stats.hiring.means import Mean, ShareBounds, clustered_mean
 from reports.stats.intervals import n_comparisons, sheet_kappa_intervals
 from reports.stats.judge import with_judge
 from reports.stats.pairs import Weights, pair_tables
@@ -27,11 +27,15 @@ class OfSheet:
 
 
 def people_by_sheet(
-    people: Answers, intervals: Mapping[int, Interval], weights: Weights | None = None, *, by_t: bool = False
+    people: Answers,
+    intervals: Mapping[int, Interval],
+    weights: Weights | None = None,
+    *,
+    bounds: ShareBounds = ShareBounds.LATEST,
 ) -> dict[int, OfSheet]:
     """Of each sheet in which two people share a cell. `intervals`: those of `sheet_kappa_intervals`. Empty where the
-    comparisons are too many (`MAXIMUM_COMPARISONS`). `by_t`: see `clustered_mean`."""
-    return _by_sheet(people, None, intervals, weights, by_t)
+    comparisons are too many (`MAXIMUM_COMPARISONS`). `bounds`: see `clustered_mean`."""
+    return _by_sheet(people, None, intervals, weights, bounds)
 
 
 def judge_by_sheet(
@@ -43,10 +47,10 @@ def judge_by_sheet(
     seed: int,
     expanded: bool = True,
     paired: bool = True,
-    by_t: bool = False,
+    bounds: ShareBounds = ShareBounds.LATEST,
 ) -> dict[int, OfSheet]:
     """A judge held against each person by itself, as people are held against each other. No intervals of kappa with 0
-    draws. `by_t`: see `clustered_mean`."""
+    draws. `bounds`: see `clustered_mean`."""
     together, number = with_judge(people, judge)
     intervals = (
         sheet_kappa_intervals(
@@ -55,11 +59,11 @@ def judge_by_sheet(
         if n_draws
         else {}
     )
-    return _by_sheet(together, number, intervals, weights, by_t)
+    return _by_sheet(together, number, intervals, weights, bounds)
 
 
 def _by_sheet(
-    answers: Answers, rater: int | None, intervals: Mapping[int, Interval], weights: Weights | None, by_t: bool
+    answers: Answers, rater: int | None, intervals: Mapping[int, Interval], weights: Weights | None, bounds: ShareBounds
 ) -> dict[int, OfSheet]:
     if not answers.cell.size or n_comparisons(answers) > MAXIMUM_COMPARISONS:
         return {}
@@ -79,6 +83,6 @@ def _by_sheet(
         found[sheet] = OfSheet(
             sum(own) / len(own) if own else None,
             intervals.get(sheet),
-            clustered_mean(alike, np.repeat(document, n), by_t=by_t),
+            clustered_mean(alike, np.repeat(document, n), bounds=bounds),
         )
     return found

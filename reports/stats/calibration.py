@@ -12,7 +12,7 @@ from scipy import special
 
 from base.proportions import wilson_interval
 from reports.stats.answers import Answers, IntArray
-from reports.stats.hiring.means import bounds_by_clusters
+from reports.stats.hiring.means import ShareBounds, bounds_by_clusters
 from reports.stats.judge import judge_codes
 from reports.stats.pairs import FloatArray
 
@@ -148,6 +148,7 @@ def calibration(
     *,
     n_bins: int = N_BINS,
     binning: Binning = "equal number",
+    bounds: ShareBounds = ShareBounds.LATEST,
 ) -> Calibration:
     """Whether cells of which the judge is p sure are right in p of the cases.
 
@@ -177,7 +178,7 @@ def calibration(
         low, high = (
             wilson_interval(hits, size)
             if document is None
-            else bounds_by_clusters(is_right[inside], np.asarray(document)[inside])
+            else bounds_by_clusters(is_right[inside], np.asarray(document)[inside], bounds=bounds)
         )
         edges = (number / n_bins, (number + 1) / n_bins)
         if binning == "equal number":

@@ -11,7 +11,7 @@ import numpy as np
 
 from reports.stats import distributions as stats
 from reports.stats.answers import IntArray
-from reports.stats.hiring.means import clustered_mean
+from reports.stats.hiring.means import ShareBounds, clustered_mean
 from reports.stats.pairs import FloatArray
 from reports.stats.spa import CONFIDENCE, Assessments, spa
 
@@ -35,19 +35,19 @@ class Rate:
     n_clusters: int
 
 
-def rate(said: FloatArray, cluster: IntArray, *, by_t: bool = False) -> Rate:
-    """The mean of judgements that are 0 or 1, with an interval by clusters (`hiring.means.share_bounds`).
+def rate(said: FloatArray, cluster: IntArray, *, bounds: ShareBounds = ShareBounds.LATEST) -> Rate:
+    """The mean of judgements that are 0 or 1, with an interval by clusters (`hiring.means.clustered_mean`).
 
     Args:
-        by_t: the interval is Student's, as in `spa`, and Wilson's with each cluster counting once where all judgements
-            are the same (before methods 8).
+        bounds: the first are Student's, as in `spa`, and Wilson's with each cluster counting once where all judgements
+            are the same.
 
     >>> found = rate(np.array([1.0, 1.0, 0.0, 1.0]), np.array([0, 0, 1, 2]))
     >>> found.value, found.n_clusters
     (0.75, 3)
     """
-    if not by_t:
-        of = clustered_mean(said, cluster)
+    if bounds is not ShareBounds.FIRST:
+        of = clustered_mean(said, cluster, bounds=bounds)
         return Rate(of.value, of.low, of.high, of.n, of.n_clusters)
     found = spa(Assessments(said, cluster, np.zeros(said.size, dtype=np.int64)))
     if found.probability is None:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from base.proportions import wilson_interval
 from reports.stats import distributions as stats
 from reports.stats.calibration import N_BINS, Scored
-from reports.stats.hiring.means import bounds_by_clusters
+from reports.stats.hiring.means import ShareBounds, bounds_by_clusters
 from reports.stats.pairs import FloatArray
 
 NO_CELL = "there is no scored cell that a person answered"
@@ -186,7 +186,12 @@ class ErrorByDoubt:
 
 
 def error_by_doubt(
-    doubt: npt.ArrayLike, right: npt.ArrayLike, document: npt.ArrayLike | None = None, *, n_bins: int = N_BINS
+    doubt: npt.ArrayLike,
+    right: npt.ArrayLike,
+    document: npt.ArrayLike | None = None,
+    *,
+    n_bins: int = N_BINS,
+    bounds: ShareBounds = ShareBounds.LATEST,
 ) -> ErrorByDoubt:
     """The judge's error rate in bins of equal number of cells, from the least doubt to the most; intervals as in
     `calibration.calibration`."""
@@ -206,7 +211,7 @@ def error_by_doubt(
         ends = (
             wilson_interval(wrong, size)
             if document is None
-            else bounds_by_clusters(~is_right[inside], np.asarray(document)[inside])
+            else bounds_by_clusters(~is_right[inside], np.asarray(document)[inside], bounds=bounds)
         )
         bins.append(DoubtBin(low, high, size, float(doubts[inside].mean()), wrong / size, *ends))
     reason = "" if area is not None else (ALL_RIGHT_OR_WRONG if n else NO_CELL)

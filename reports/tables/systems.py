@@ -141,7 +141,7 @@ def _rates(report: StudyReport, judged: Judged) -> ReportTable:
             )
             for system in sorted(set(of.tolist()) - {""}):
                 mine = of == system
-                known = rate(value[mine], sheets[mine], by_t=report.filters.before_share_bounds)
+                known = rate(value[mine], sheets[mine], bounds=report.filters.share_bounds)
                 systems.setdefault(system)
                 found[system, by][question.data.name] = (known.value, known.low, known.high, known.n)
     raters = [_("People"), *(code_of(judge) for judge in report.data.judges)]

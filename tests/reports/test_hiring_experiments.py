@@ -20,7 +20,7 @@ from reports.stats.hiring.exposure import (
     effect,
     exposure,
 )
-from reports.stats.hiring.means import ONE_CLUSTER, clustered_mean
+from reports.stats.hiring.means import ONE_CLUSTER, ShareBounds, clustered_mean
 
 pytestmark = pytest.mark.once
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.once
 def test_a_mean_by_clusters_is_that_of_the_clusters_where_they_are_equal() -> None:
     rng = np.random.default_rng(0)
     values = rng.random((12, 4))
-    found = clustered_mean(values, np.repeat(np.arange(12), 4), by_t=True)
+    found = clustered_mean(values, np.repeat(np.arange(12), 4), bounds=ShareBounds.FIRST)
     means = values.mean(axis=1)
     low, high = stats.t.interval(0.95, 11, means.mean(), stats.sem(means))
     assert (found.value, found.low, found.high) == pytest.approx((means.mean(), low, high))
@@ -36,8 +36,8 @@ def test_a_mean_by_clusters_is_that_of_the_clusters_where_they_are_equal() -> No
     assert clustered_mean([], []).value is None
     # All the same: as many trials as there are clusters, not as there are cells.
     told = stats.binomtest(0, 12).proportion_ci(method="exact")
-    for by_t in (False, True):
-        found = clustered_mean(np.zeros(48), np.repeat(np.arange(12), 4), by_t=by_t)
+    for bounds in ShareBounds:
+        found = clustered_mean(np.zeros(48), np.repeat(np.arange(12), 4), bounds=bounds)
         assert (found.low, found.high) == pytest.approx((0.0, told.high))
 
 
@@ -51,17 +51,17 @@ def test_a_share_by_clusters_of_one_value_is_that_of_independent_values() -> Non
 @pytest.mark.parametrize("icc", [0.1, 0.5])
 def test_shares_near_0_and_1_are_held_as_often_as_said(share: float, icc: float) -> None:
     rng, cluster = np.random.default_rng(7), np.repeat(np.arange(20), 10)
-    held = {True: 0, False: 0}
+    held = {ShareBounds.FIRST: 0, ShareBounds.LATEST: 0}
     for _study in range(400):
         rates = rng.beta(share * (1 / icc - 1), (1 - share) * (1 / icc - 1), 20)
         values = rng.random(200) < rates[cluster]
-        for by_t in held:
-            found = clustered_mean(values, cluster, by_t=by_t)
+        for bounds in held:
+            found = clustered_mean(values, cluster, bounds=bounds)
             assert found.low is not None
             assert found.high is not None
-            held[by_t] += found.low <= share <= found.high
-    assert held[False] / 400 > 0.89
-    assert held[True] < held[False]
+            held[bounds] += found.low <= share <= found.high
+    assert held[ShareBounds.LATEST] / 400 > 0.89
+    assert held[ShareBounds.FIRST] < held[ShareBounds.LATEST]
 
 
 @pytest.mark.parametrize(("sizes", "icc"), [([60] + [4] * 29, 0.9), ([60] + [4] * 7, 0.0)])

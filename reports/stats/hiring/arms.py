@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reports.stats.answers import MISSING, IntArray
-from reports.stats.hiring.means import Mean, clustered_mean
+from reports.stats.hiring.means import Mean, ShareBounds, clustered_mean
 from reports.stats.pairs import FloatArray
 
 
@@ -31,11 +31,11 @@ class Flips:
     any: Mean
 
 
-def flips(codes: npt.ArrayLike, cluster: npt.ArrayLike, *, by_t: bool = False) -> Flips:
+def flips(codes: npt.ArrayLike, cluster: npt.ArrayLike, *, bounds: ShareBounds = ShareBounds.LATEST) -> Flips:
     """
     Args:
         codes: the option (what it means, not its place), -1 for no label, shape (n_arms, n_cells); the first arm is the
-            one that is used elsewhere. cluster: the document of each cell. by_t: see `clustered_mean`.
+            one that is used elsewhere. cluster: the document of each cell. bounds: see `clustered_mean`.
 
     Raises:
         ValueError: fewer than two arms.
@@ -51,14 +51,14 @@ def flips(codes: npt.ArrayLike, cluster: npt.ArrayLike, *, by_t: bool = False) -
     pairwise = np.divide(differing, n, out=none.copy(), where=n > 0)
     changed = np.where(n > 0, (differing > 0) * 1.0, none)
     return Flips(
-        tuple(clustered_mean(arm, cluster, by_t=by_t) for arm in other),
-        clustered_mean(pairwise, cluster, by_t=by_t),
-        clustered_mean(changed, cluster, by_t=by_t),
+        tuple(clustered_mean(arm, cluster, bounds=bounds) for arm in other),
+        clustered_mean(pairwise, cluster, bounds=bounds),
+        clustered_mean(changed, cluster, bounds=bounds),
     )
 
 
 def place_shares(
-    places: npt.ArrayLike, cluster: npt.ArrayLike, *, n_places: int, by_t: bool = False
+    places: npt.ArrayLike, cluster: npt.ArrayLike, *, n_places: int, bounds: ShareBounds = ShareBounds.LATEST
 ) -> tuple[Mean, ...]:
     """How often what stood at each place was chosen, over arms and cells.
 
@@ -67,12 +67,12 @@ def place_shares(
 
     Args:
         places: the place, from 0, of the chosen option in the order that this arm showed, -1 for no label, shape
-            (n_arms, n_cells). by_t: see `clustered_mean`.
+            (n_arms, n_cells). bounds: see `clustered_mean`.
     """
     chosen = np.asarray(places, dtype=np.int64)
     clusters = np.broadcast_to(np.asarray(cluster, dtype=np.int64), chosen.shape)
     return tuple(
-        clustered_mean(np.where(chosen == MISSING, np.nan, (chosen == place) * 1.0), clusters, by_t=by_t)
+        clustered_mean(np.where(chosen == MISSING, np.nan, (chosen == place) * 1.0), clusters, bounds=bounds)
         for place in range(n_places)
     )
 
@@ -91,11 +91,13 @@ class Swapped:
     first_if_not: Mean
 
 
-def swapped(as_given: npt.ArrayLike, turned: npt.ArrayLike, cluster: npt.ArrayLike, *, by_t: bool = False) -> Swapped:
+def swapped(
+    as_given: npt.ArrayLike, turned: npt.ArrayLike, cluster: npt.ArrayLike, *, bounds: ShareBounds = ShareBounds.LATEST
+) -> Swapped:
     """
     Args:
         as_given, turned: who won, by place: 0 whoever stood first, 1 second, 2 a tie, -1 no verdict, shape (n_pairs,);
-            in `turned` the candidates have changed places. by_t: see `clustered_mean`.
+            in `turned` the candidates have changed places. bounds: see `clustered_mean`.
     """
     one, two = np.asarray(as_given, dtype=np.int64), np.asarray(turned, dtype=np.int64)
     known = (one != MISSING) & (two != MISSING)
@@ -105,9 +107,9 @@ def swapped(as_given: npt.ArrayLike, turned: npt.ArrayLike, cluster: npt.ArrayLi
     first = (worth[np.where(known, one, 0)] + worth[np.where(known, two, 0)]) / 2
     by_place = known & (one == two) & (one != 2)
     return Swapped(
-        clustered_mean(np.where(known, same * 1.0, np.nan), cluster, by_t=by_t),
-        clustered_mean(np.where(known, first, np.nan), cluster, by_t=by_t),
-        clustered_mean(np.where(by_place, (one == 0) * 1.0, np.nan), cluster, by_t=by_t),
+        clustered_mean(np.where(known, same * 1.0, np.nan), cluster, bounds=bounds),
+        clustered_mean(np.where(known, first, np.nan), cluster, bounds=bounds),
+        clustered_mean(np.where(by_place, (one == 0) * 1.0, np.nan), cluster, bounds=bounds),
     )
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum, auto
 
 import numpy as np
 import numpy.typing as npt
 
+from base.proportions import wilson_interval
 from reports.stats import distributions as stats
 from reports.stats.answers import IntArray
 from reports.stats.hiring.clusters import cluster_sums
@@ -17,6 +19,22 @@ NOTHING = "there is nothing to count"
 ONE_CLUSTER = "of one document there is no interval"
 # A standard error below this is rounding.
 _NOTHING = 1e-12
+
+
+class ShareBounds(Enum):
+    """How shares by clusters have their bounds: as those who froze them had.
+
+    FIRST: before methods 8, Student's t of means by clusters with G - 1 degrees of freedom (where all values are 0, or
+        all 1, Clopper and Pearson's of as many values as clusters), which misses shares near 0 and 1; Wilson's of bins
+        and of agreeing judges, as if cells were independent.
+    EVEN: methods 8, `share_bounds` of one independent value a cluster at least, as if all had as many.
+    LATEST: `share_bounds` of as many values as clusters of their sizes are worth at least, and of no more than there
+        are.
+    """
+
+    FIRST = auto()
+    EVEN = auto()
+    LATEST = auto()
 
 
 @dataclass(frozen=True)
@@ -31,15 +49,13 @@ class Mean:
     n_clusters: int
 
 
-def clustered_mean(values: npt.ArrayLike, cluster: npt.ArrayLike, *, by_t: bool = False) -> Mean:
-    """The mean of values between 0 and 1, NaN left out.
+def clustered_mean(values: npt.ArrayLike, cluster: npt.ArrayLike, *, bounds: ShareBounds = ShareBounds.LATEST) -> Mean:
+    """The mean of values between 0 and 1, NaN left out, with its interval by clusters.
 
-    The variance is that of a ratio of sums by clusters, G / (G - 1) sum (sum of residuals)^2 / n^2; the interval is
-    `share_bounds`, for as many values as clusters of their sizes are worth at least, and no more than independent ones.
+    The variance is that of a ratio of sums by clusters, G / (G - 1) sum (sum of residuals)^2 / n^2.
 
-    Args:
-        by_t: the interval is Student's, with G - 1 degrees of freedom, which misses shares near 0 and 1 (before
-            methods 8); where all values are 0, or all 1, Clopper and Pearson's of as many values as clusters.
+    Raises:
+        ValueError: a value has no cluster.
     """
     numbers, clusters = np.asarray(values, dtype=np.float64).ravel(), np.asarray(cluster, dtype=np.int64).ravel()
     if numbers.shape != clusters.shape:
@@ -52,8 +68,8 @@ def clustered_mean(values: npt.ArrayLike, cluster: npt.ArrayLike, *, by_t: bool 
     value = float(numbers.mean())
     if n_clusters < 2:
         return Mean(value, None, None, ONE_CLUSTER, n, n_clusters)
-    if not by_t:
-        return Mean(value, *_bounds(numbers, group, n_clusters), "", n, n_clusters)
+    if bounds is not ShareBounds.FIRST:
+        return Mean(value, *_bounds(numbers, group, n_clusters, bounds), "", n, n_clusters)
     if value in (0.0, 1.0):
         reach = 1 - ((1 - CONFIDENCE) / 2) ** (1 / n_clusters)
         return Mean(value, max(value - reach, 0.0), min(value + reach, 1.0), "", n, n_clusters)
@@ -61,23 +77,31 @@ def clustered_mean(values: npt.ArrayLike, cluster: npt.ArrayLike, *, by_t: bool 
     return Mean(value, max(value - half, 0.0), min(value + half, 1.0), "", n, n_clusters)
 
 
-def bounds_by_clusters(values: npt.ArrayLike, cluster: npt.ArrayLike) -> tuple[float, float]:
-    """The interval of `clustered_mean`, of one value at least; those of a single cluster count as one value."""
+def bounds_by_clusters(
+    values: npt.ArrayLike, cluster: npt.ArrayLike, *, bounds: ShareBounds = ShareBounds.LATEST
+) -> tuple[float, float]:
+    """The interval of a share of cells that were counted as independent in the first reports: of values that are 0 or
+    1, one at least. Those of a single cluster count as one value."""
     numbers, clusters = np.asarray(values, dtype=np.float64), np.unique(cluster, return_inverse=True)[1]
+    if bounds is ShareBounds.FIRST:
+        return wilson_interval(int(numbers.sum()), numbers.size)
     n_clusters = int(clusters.max()) + 1
     if n_clusters < 2:
         return share_bounds(float(numbers.mean()), 0.0, n=1, n_clusters=1)
-    return _bounds(numbers, clusters, n_clusters)
+    return _bounds(numbers, clusters, n_clusters, bounds)
 
 
-def _bounds(numbers: FloatArray, group: IntArray, n_clusters: int) -> tuple[float, float]:
+def _bounds(numbers: FloatArray, group: IntArray, n_clusters: int, bounds: ShareBounds) -> tuple[float, float]:
     share, n = float(numbers.mean()), numbers.size
     rest = numbers - share
+    error = _error(rest, group, n_clusters)
+    if bounds is ShareBounds.EVEN:
+        return share_bounds(share, error, n=n, n_clusters=n_clusters)
     sizes = cluster_sums(group, np.ones(n), n_clusters)
     varies = float((rest**2).sum())
     return share_bounds(
         share,
-        _error(rest, group, n_clusters),
+        error,
         n=n,
         n_clusters=n_clusters,
         least=n**2 / float((sizes**2).sum()),
