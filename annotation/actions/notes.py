@@ -15,7 +15,7 @@ def ask(*, assignment: Assignment, column: Column, question: Question, text: str
     """Ask the manager about a cell. A question that is not answered yet gets the new words.
 
     Raises:
-        Refused: it is no cell of this assignment, or the text says nothing.
+        Refused: it is no cell of this assignment, which may be gone by now, or the text says nothing.
     """
     text = text.strip()
     if not text:
@@ -26,6 +26,9 @@ def ask(*, assignment: Assignment, column: Column, question: Question, text: str
         or not assignment.asks(column.section)
     ):
         raise Refused(_("That cell is not part of this assignment."))
+    if Assignment.objects.select_for_update(no_key=True).filter(pk=assignment.pk).first() is None:
+        # The plan that gave it has been undone meanwhile.
+        raise Refused(_("“%(row)s” is no longer assigned to this rater.") % {"row": assignment.row.name})
     cell = {"assignment": assignment, "column": column, "question": question}
     note, _made = Note.objects.update_or_create(
         **cell, answered_at=None, defaults={"text": text}, create_defaults={"text": text, "author": by}

@@ -30,11 +30,6 @@ def clara(leases: Leases) -> Rater:
     return builders.rater(leases.study, builders.user("clara"))
 
 
-@pytest.fixture
-def loan(leases: Leases) -> Sheet:
-    return builders.sheet(leases.study, "Loan", n_rows=4)
-
-
 def post(program: APIClient, name: str, body: dict[str, Any], *args: object) -> Any:
     return program.post(reverse(f"api:{name}", args=["leases", *args]), body, format="json")
 
@@ -327,3 +322,27 @@ def test_a_plan_of_which_somebody_begins_work_meanwhile_stays(leases: Leases, lo
 
     assert [one.status_code for one in said] == [409]
     assert Assignment.objects.filter(plan=plan).count() == 4
+
+
+@postgresql
+@pytest.mark.django_db(transaction=True)
+def test_a_question_about_work_that_is_taken_back_meanwhile_is_refused(
+    leases: Leases, loan: Sheet, program: APIClient, api_of: ApiOf
+) -> None:
+    plan = post(program, "plan", {"raters": ["A1"], "share_twice": 0, "raters_per_sheet": 1}).json()["id"]
+    work = Assignment.objects.filter(plan=plan, row__sheet=loan).order_by("pk")[0]
+    column = loan.columns.get(name="Pay rent")
+    cell = {"column": column.pk, "question": "stated", "text": "Is it?"}
+    said: list[Any] = []
+    with transaction.atomic():
+        assert post(program, "undo-plan", {}, plan).status_code == 200
+        other = in_another_connection(
+            lambda: api_of(leases.anna).post(reverse("api:assignment-notes", args=[work.pk]), cell, format="json"), said
+        )
+        other.join(1)
+        assert said == []
+    other.join(20)
+
+    assert [(one.status_code, one.json()["detail"][-36:]) for one in said] == [
+        (409, "is no longer assigned to this rater.")
+    ]
