@@ -24,10 +24,11 @@ from typing import Self
 from base.sentences import gettext as _
 from base.sentences import gettext_noop
 from llm import chat_tokens
-from llm.backends import openai_binding, openai_chat, openai_next
+from llm.backends import openai_binding, openai_chat, openai_model, openai_next, openai_prompts
 from llm.backends.base import Backend, BackendError, Chat, Installation, Needs, Place, Use
-from llm.backends.openai_answers import NoPromptLogprobs, OfOneAnswer, PromptTokens, loaded
-from llm.backends.openai_http import PromptLogprobs, Refused, Server, Session
+from llm.backends.openai_answers import NoPromptLogprobs, OfOneAnswer, PromptTokens, Refused
+from llm.backends.openai_http import Server, Session
+from llm.backends.openai_memory import PromptLogprobs
 from llm.engine.prompt import (
     CellPrompt,
     Generated,
@@ -206,13 +207,13 @@ class OpenAIBackend(Server, Backend):
 
     def _identified(self, on_progress: OnProgress | None) -> dict[str, str]:
         with Session(self, on_progress, anew=True) as session:
-            card, asked = session.first(lambda: (session.model_card(), self._asked(session)))
-            session.memory.loaded = loaded(card)["served_model"]
+            told, asked = session.first(lambda: (openai_model.told(session), self._asked(session)))
+            session.memory.loaded = told["served_model"]
         return {
             "backend": "openai",
             "server": self.base_url,
             "model": self.model,
-            **loaded(card),  # it gives no digest of the weights
+            **told,  # it gives no digest of the weights
             **asked,
             "httpx": importlib.metadata.version("httpx"),
         }
@@ -296,7 +297,7 @@ def _ways(session: Session) -> tuple[PromptLogprobs | None, openai_next.Way | No
     if session.memory.has_no_form and way is not None:
         return None, way
     try:
-        return session.prompt_logprobs(), way
+        return openai_prompts.form_of(session), way
     except NoPromptLogprobs:
         if way is None:
             raise
@@ -306,7 +307,7 @@ def _ways(session: Session) -> tuple[PromptLogprobs | None, openai_next.Way | No
 
 def _is_one_token(session: Session, mark: str) -> bool:
     form, _way = _ways(session)
-    return session.is_one_token(mark) if form else openai_next.is_one_token(session, mark)
+    return openai_prompts.is_one_token(session, mark) if form else openai_next.is_one_token(session, mark)
 
 
 def _ask(session: Session, question: _Question, terminator: str) -> _Answer:
@@ -364,7 +365,7 @@ def _by_prompts(session: Session, question: _Question, terminator: str) -> _Answ
     if start is None:
         # A token crosses the join, or the tokens' texts do not say where it is. The engine's rule then: from the last
         # token that all options keep of what the prompt alone is cut into.
-        alone = session.prompt_tokens(question.prompt)
+        alone = openai_prompts.tokens_of(session, question.prompt)
         start = min(common_prefix_length(alone.keys, tokens.keys) for tokens in scored)
     if start == 0:
         raise _nothing_before(question)
@@ -401,7 +402,7 @@ def _refuse_if_unsteady(session: Session, answers: Sequence[PromptTokens], start
 
 def _tokens(session: Session, prompt: str) -> PromptTokens | PromptTooLong:
     try:
-        return session.prompt_tokens(prompt)
+        return openai_prompts.tokens_of(session, prompt)
     except PromptTooLong as error:
         return error
 

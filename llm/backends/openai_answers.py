@@ -17,13 +17,15 @@ from llm.backends.openai_wire import Reply
 from llm.backends.secrets import Secret
 from llm.engine.prompt import Generated, PromptTooLong
 
+# What servers say to a prompt that they will not read: its content, its size, a value in it.
+_OF_PROMPT = frozenset({400, 413, 422})
 _LONGEST_TOKEN = 64  # letters
 _COUNTS = ("prompt_tokens", "completion_tokens", "total_tokens")
 _MOST_ADDED = 100_000  # tokens, by chat forms and pictures
 _LEAST_LOGPROB = -1e6
 _ANSWERED = ("choices", "data", "scores", "tokens", "completion_probabilities")
 _LONGEST_WAIT = 1e7  # seconds, of those that are told
-_LONGEST_SENTENCE, _LONGEST_NAME = 300, 300  # letters that are kept
+_LONGEST_SENTENCE = 300  # letters that are kept
 _LONGEST_LOOKED_AT = 10_000  # of a refusal, for its first sentence
 # A token of this many letters is longer than those of any tokeniser but for runs of spaces. Some servers write more
 # tokens than they were asked for.
@@ -31,6 +33,15 @@ _LETTERS_A_TOKEN, _FEW_LETTERS = 256, 200_000
 _LONGEST_NUMBER = 12  # digits
 # Where a server that tells thoughts from answers puts them: llama.cpp and LiteLLM, vLLM since 0.12.
 _THOUGHTS = ("reasoning_content", "reasoning")
+
+
+class Refused(BackendError):
+    """The server refused a request, and would again."""
+
+    def __init__(self, message: str, *, status: int, said: str) -> None:
+        super().__init__(message, permanent=True, of_prompt=status in _OF_PROMPT)
+        self.status = status
+        self.said = said
 
 
 class NoPromptLogprobs(BackendError):
@@ -269,24 +280,6 @@ def said(response: Reply, secret: Secret) -> tuple[str, dict[str, Any]]:
     words = secret.out_of(str(sentence))[:_LONGEST_LOOKED_AT].split()
     line = storable(secret.out_of(" ".join(words)))
     return line[:_LONGEST_SENTENCE] or storable(secret.out_of(response.reason)), details
-
-
-def loaded(card: dict[str, Any]) -> dict[str, str]:
-    """What a server says that it loaded, from its list of models: vLLM where from and for which context; llama.cpp
-    which file (`file`, which its list has not), how it was quantised, how large it is, and the context of a slot."""
-    about = card.get("meta")
-    meta = about if isinstance(about, dict) else {}
-    sizes = [f"{name} {meta[name]}" for name in ("ftype", "n_params", "size") if meta.get(name)]
-    size = ", ".join([*([str(card["file"])] if card.get("file") else []), *sizes])
-    return {
-        "served_model": name_told(card.get("root") or size),
-        "context": name_told(card.get("max_model_len") or meta.get("n_ctx")),
-    }
-
-
-def name_told(told: Any) -> str:
-    """What a server calls something, as a record has it: a text of no more than 300 letters, "" for nothing."""
-    return storable(str(told or "")[:_LONGEST_NAME])
 
 
 def read_chat(answer: dict[str, Any], *, room: int) -> Generated:

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from base.sentences import gettext as _
 from llm.backends.base import BackendError
-from llm.backends.openai_answers import read_chat
-from llm.backends.openai_http import Refused, Session
+from llm.backends.openai_answers import Refused, read_chat
+from llm.backends.openai_http import Session
 from llm.engine.prompt import Generated, Grammar, PromptTooLong
 from llm.engine.thoughts import without_thoughts
 

@@ -10,11 +10,11 @@ from llm.backends import openai_binding
 from llm.backends.base import BackendError
 from llm.backends.openai_answers import cut_silently, read_chat, usage
 from llm.backends.openai_http import Session
+from llm.backends.openai_memory import PROBE
 from llm.engine import stopping
 from llm.engine.prompt import Generated, PromptTooLong, Sampling
 
 _MOST_STOPS = 4  # that OpenAI's interface takes
-_MORE = " Flour, salt and water make a plain dough."
 
 
 def write(session: Session, prompt: str, sampling: Sampling) -> Generated | PromptTooLong:
@@ -91,7 +91,7 @@ def _is_whole(session: Session, prompt: str, sampling: Sampling, n_tokens: int) 
     limit counts no more, so nothing that is shorter than a prompt which it read whole was cut. The room that is asked
     for is the same, since a limit may leave that room."""
     try:
-        answer = session.ask("POST", "/chat/completions", _body(session, prompt + _MORE, sampling))
+        answer = session.ask("POST", "/chat/completions", _body(session, f"{prompt} {PROBE}", sampling))
     except PromptTooLong:
         return True
     return usage(answer, "prompt_tokens") > n_tokens
@@ -111,7 +111,7 @@ def _refuse_if_blind(session: Session, picture: str) -> None:
         BackendError: with what to do.
     """
     if session.memory.sees is None:
-        asked = [_body(session, _MORE.strip(), Sampling(1, picture=shown)) for shown in (picture, "")]
+        asked = [_body(session, PROBE, Sampling(1, picture=shown)) for shown in (picture, "")]
         seen, unseen = (usage(session.ask("POST", "/chat/completions", body), "prompt_tokens") for body in asked)
         session.memory.sees = seen > unseen
     if not session.memory.sees:

@@ -1,4 +1,4 @@
-"""Requests to a server that speaks OpenAI's HTTP interface: rate, time-outs, retries, and what its answers say.
+"""Requests to a server that speaks OpenAI's HTTP interface: rate, time-outs, retries, refusals, and their counting.
 
 Keys come from the environment, and are in no error, log or record.
 """
@@ -16,64 +16,42 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from pathlib import PureWindowsPath
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import httpx
 
 from base.sentences import gettext as _
-from base.text import storable
-from llm.backends.base import BackendError, Unavailable, another_model
+from llm.backends import openai_model
+from llm.backends.base import BackendError, Unavailable
 from llm.backends.openai_answers import (
-    NoPromptLogprobs,
-    OfOneAnswer,
     PromptTokens,
-    cut_short,
+    Refused,
     is_crowded,
     is_nobody_behind,
     letters_asked,
-    loaded,
-    read_echo,
-    read_prompt_logprobs,
     read_too_long,
     retry_after_s,
     said,
     status_within,
-    usage,
     without_nonsense,
 )
+from llm.backends.openai_memory import memory_of
 from llm.backends.openai_wire import Closed, Overdue, Reply, TooLarge, Unusable, Wire
 from llm.backends.secrets import Secret
 from llm.engine.prompt import OnProgress, Tokens
 from llm.prices import LETTERS_A_TOKEN
 
-# Where a server puts the log-probabilities of a prompt: vLLM's own field, or the completion that repeats the prompt.
-PromptLogprobs = Literal["prompt_logprobs", "echo"]
-
-PROBE = "Flour, salt and water make a plain dough."
 _TRIED_AGAIN = frozenset({408, 409, 425, 429, *range(500, 600)} - {501, 505})
 # What says that the server is away or busy whatever it is asked; other failures may be this prompt's doing.
 _AWAY = frozenset({429, 502, 503, 504})
-# What servers say to a prompt that they will not read: its content, its size, a value in it.
-_OF_PROMPT = frozenset({400, 413, 422})
 _NOBODY_THERE = (httpx.ConnectError, httpx.ConnectTimeout)
 _LONGEST_BACK_OFF_S = 60.0
 _LONGEST_RETRY_AFTER_S = 600.0
-_MOST_NAMED, _LONGEST_NAME = 20, 120  # of the models that a server offers
 
 _VERSION = re.compile(r"/v\d+$")
 _READS = re.compile("/completions$")  # paths of requests that a model reads, and whose usage is told
 
 T = TypeVar("T")
-
-
-class Refused(BackendError):
-    """The server refused a request, and would again."""
-
-    def __init__(self, message: str, *, status: int, said: str) -> None:
-        super().__init__(message, permanent=True, of_prompt=status in _OF_PROMPT)
-        self.status = status
-        self.said = said
 
 
 class _Over(Exception):
@@ -141,7 +119,7 @@ class Session:
         """`anew`: what this process remembers of the server is forgotten: it may have been started otherwise since."""
         self._server = server
         self._on_progress = on_progress
-        self.memory = _memory(server.base_url, server.model, anew=anew)
+        self.memory = memory_of(server.base_url, server.model, anew=anew)
         self.endings_hold = False  # what is remembered of its tokens was found so in this session
         self.looking = threading.Lock()
         # By a text with which several prompts begin, the first of them, and how many of its tokens that text is; 0
@@ -153,6 +131,7 @@ class Session:
         self._counting = threading.Lock()
         self._read = self._written = 0
         self._secret = Secret(self._key)
+        self.model_in_answers: str = self._secret.out_of(server.model)  # answers come here without the key
         self._wire = Wire(
             {"Authorization": f"Bearer {self._key}"} if self._key else {},
             silence_s=server.timeout_s,
@@ -163,7 +142,7 @@ class Session:
 
     def forget(self) -> None:
         """What this process remembers of the server: it is tried out again."""
-        self.memory = _memory(self._server.base_url, self._server.model, anew=True)
+        self.memory = memory_of(self._server.base_url, self._server.model, anew=True)
 
     @property
     def model(self) -> str:
@@ -221,187 +200,6 @@ class Session:
             raise
         finally:
             executor.shutdown(wait=False, cancel_futures=True)
-
-    # What the server is asked
-
-    def model_card(self) -> dict[str, Any]:
-        """What the server's list says of the model; {} where it keeps no list.
-
-        transformers lists what its cache holds, not the folder that it was started with: it says so in its answers.
-
-        Raises BackendError if the model is not on it.
-        """
-        try:
-            told = self.ask("GET", "/models").get("data")
-        except Unavailable:
-            raise
-        except Refused as refusal:
-            if refusal.status not in (404, 405):
-                raise
-            return {}
-        except BackendError:
-            if card := self._card_of_answers():
-                return card
-            raise
-        cards = told if isinstance(told, list) else []
-        offered = {str(card.get("id")): card for card in cards if isinstance(card, dict)}
-        model = self._secret.out_of(self._server.model)  # as the list came here
-        if model not in offered:
-            if card := self._card_of_answers():
-                return card
-            named = [storable(name[:_LONGEST_NAME]) for name in sorted(offered)[:_MOST_NAMED]]
-            raise BackendError(
-                _("%(url)s offers no model “%(model)s”. It offers: %(offered)s.")
-                % {
-                    "url": self._server.base_url,
-                    "model": self._server.model,
-                    "offered": ", ".join([*named, *(["…"] if len(offered) > _MOST_NAMED else [])]) or _("nothing"),
-                },
-                permanent=True,
-            )
-        context = offered[model].get("max_model_len")
-        self.memory.context = context if type(context) is int and context > 0 else None
-        return offered[model] | self._file_of(offered[model])
-
-    def _file_of(self, card: dict[str, Any]) -> dict[str, Any]:
-        """The name of the file that llama.cpp loaded, which is not in its list; {} of other servers."""
-        if card.get("owned_by") != "llamacpp":
-            return {}
-        try:
-            path = self.ask("GET", "/props", at_root=True).get("model_path")
-        except Refused:
-            return {}
-        return {"file": PureWindowsPath(path).name} if isinstance(path, str) else {}
-
-    def _refuse_another(self) -> None:
-        """A server that was away may have come back with another model under the same name.
-
-        Raises BackendError: it says so. What is remembered of it goes.
-        """
-        memory = self.memory
-        with memory.coming_back:
-            if not memory.was_away or memory.is_looked_at:
-                return
-            memory.is_looked_at = True
-            try:
-                now = loaded(self.model_card())["served_model"] if memory.loaded else ""
-            finally:
-                memory.is_looked_at = False
-            if now and now != memory.loaded:
-                self.forget()
-                raise another_model(self.url, now=now, then=memory.loaded)
-            memory.was_away = False
-
-    def _card_of_answers(self) -> dict[str, Any]:
-        """The model with its revision, as transformers names it in answers; {} where no such answer comes."""
-        body = {"model": self._server.model, "messages": [{"role": "user", "content": PROBE}], "max_tokens": 1}
-        try:
-            answer = self.ask("POST", "/chat/completions", body)
-        except Unavailable:
-            raise
-        except BackendError:
-            return {}
-        return {"root": answer["model"]} if self._is_of_transformers(answer) else {}
-
-    def _is_of_transformers(self, answer: dict[str, Any]) -> bool:
-        """Whether an answer names the model with its revision. That server seeds one generator for all that it is asked
-        at the same time."""
-        named = answer.get("model")
-        return isinstance(named, str) and named.startswith(f"{self._secret.out_of(self._server.model)}@")
-
-    def prompt_logprobs(self) -> PromptLogprobs:
-        """How this server returns the log-probabilities of a prompt; tried out once a run.
-
-        Raises NoPromptLogprobs.
-        """
-        forms: tuple[PromptLogprobs, ...] = ("prompt_logprobs", "echo")
-        for form in forms if self.memory.form is None else ():
-            try:
-                try:
-                    self._tokens_of(PROBE, form)
-                except OfOneAnswer:
-                    self._tokens_of(PROBE, form)  # one such answer is no server that never gives another
-            except NoPromptLogprobs:
-                continue
-            except Refused as refusal:
-                if refusal.status in (401, 403):
-                    raise
-                continue
-            self.memory.form = form
-            break
-        if self.memory.form is None:
-            raise NoPromptLogprobs(
-                _(
-                    "The server at %(url)s cannot return prompt log-probabilities, which cloze scoring needs. Use a "
-                    "server that can, such as vLLM or llama.cpp; if a proxy stands before one, give that server's own "
-                    "address."
-                )
-                % {"url": self._server.base_url},
-                permanent=True,
-            )
-        return self.memory.form
-
-    def prompt_tokens(self, prompt: str) -> PromptTokens:
-        """Tokens and log-probabilities of a whole prompt.
-
-        Raises:
-            PromptTooLong: the server says so.
-            NoPromptLogprobs, OfOneAnswer: it has none, or those of other tokens, or something that is no
-                log-probability, even of the probe's text.
-            BackendError: so it was in this one answer: asked again it may be whole.
-        """
-        form = self.prompt_logprobs()
-        try:
-            return self._whole(prompt, form)
-        except (NoPromptLogprobs, OfOneAnswer) as error:
-            if self._knows(form):
-                raise BackendError(str(error), permanent=False) from error
-            if isinstance(error, NoPromptLogprobs):
-                self.memory.form = None  # another server has taken its place; what that one can is tried out next time
-            raise
-
-    def _whole(self, prompt: str, form: PromptLogprobs) -> PromptTokens:
-        tokens = self._tokens_of(prompt, form)
-        # A server that cuts the beginning off looks the same as one that does not say what the first token is.
-        if missing := tokens.missing_of(prompt):
-            self._require_one_token(missing)
-        return tokens
-
-    def _knows(self, form: PromptLogprobs) -> bool:
-        """Whether the server still gives the log-probabilities of a short prompt in this form."""
-        try:
-            self._whole(PROBE, form)
-        except (NoPromptLogprobs, OfOneAnswer):
-            return False
-        return True
-
-    def is_one_token(self, mark: str) -> bool:
-        """Whether this server's tokeniser holds a text for one token, such as “</s>”; tried out once a run.
-
-        Raises as `prompt_tokens`.
-        """
-        known = self.memory.one_token
-        if mark not in known:
-            known[mark] = mark in self.prompt_tokens(f"One {mark} two").texts
-        return known[mark]
-
-    def _tokens_of(self, prompt: str, form: PromptLogprobs) -> PromptTokens:
-        # A token is written since most servers refuse to write none.
-        body = {"model": self._server.model, "prompt": prompt, "max_tokens": 1, "temperature": 0}
-        if form == "echo":
-            # At 0 some servers take it for not asked.
-            return read_echo(self.ask("POST", "/completions", {**body, "echo": True, "logprobs": 1}), prompt)
-        return read_prompt_logprobs(self.ask("POST", "/completions", {**body, "prompt_logprobs": 0}))
-
-    def _require_one_token(self, text: str) -> None:
-        if text in self.memory.first_tokens:
-            return
-        body = {"model": self._server.model, "prompt": text, "max_tokens": 1, "temperature": 0}
-        if usage(self.ask("POST", "/completions", body), "prompt_tokens") != 1:
-            raise cut_short()
-        self.memory.first_tokens.add(text)
-
-    # Requests
 
     def ask(
         self, method: str, path: str, body: dict[str, Any] | None = None, *, at_root: bool = False
@@ -470,8 +268,8 @@ class Session:
                 status = status_within(answer)
                 if status is None:
                     if method == "POST" and self.memory.was_away:
-                        self._refuse_another()
-                    self.memory.in_turn |= self._is_of_transformers(answer)
+                        openai_model.refuse_another(self)
+                    self.memory.in_turn |= openai_model.is_of_transformers(self, answer)
                     answer = without_nonsense(answer, body)
                     self._count(answer, read=letters_asked(body) / LETTERS_A_TOKEN if _READS.search(path) else 0)
                     return answer
@@ -561,32 +359,6 @@ class Session:
             self._written += written
 
 
-# What a process remembers of its servers
-
-
-@dataclass
-class _Memory:
-    form: PromptLogprobs | None = None
-    has_no_form: bool = False  # none was found, and there is another way
-    first_tokens: set[str] = field(default_factory=set)  # texts that are known to be one token
-    one_token: dict[str, bool] = field(default_factory=dict)  # whether what may be a special token is one
-    one_token_in_chat: dict[str, bool] = field(default_factory=dict)  # the same, as far as counts of tokens say it
-    sees: bool | None = None  # whether it reads pictures
-    binds: str = ""  # how it binds answers to a grammar
-    next_tokens: str | None = None  # how it gives the log-probabilities of next tokens; "" if it does not
-    # Tokens of options, by the word before them and their texts.
-    endings: dict[tuple[str, tuple[str, ...]], tuple[tuple[int, ...], ...]] = field(default_factory=dict)
-    whole_up_to: int = 0  # tokens of the longest prompt that it is known to read whole
-    context: int | None = None  # tokens of a prompt and its answer, where its list of models says so
-    loaded: str = ""  # what it said that it has loaded, when it was last asked who it is
-    was_away: bool = False  # since then, and whether it is the same has not been looked at
-    is_looked_at: bool = False  # by the thread that holds `coming_back`
-    coming_back: threading.RLock = field(default_factory=threading.RLock)
-    # What it was asked at the same time was too long together, or is drawn by one seed: it is asked in turn.
-    in_turn: bool = False
-    turn: threading.Lock = field(default_factory=threading.Lock)
-
-
 class _Pace:
     """Spreads requests over time."""
 
@@ -607,20 +379,6 @@ class _Pace:
         """Let no request through before that."""
         with self._lock:
             self._next = max(self._next, time.monotonic() + seconds)
-
-
-# The first of them go.
-_memories: dict[tuple[str, str], _Memory] = {}
-_MOST_MEMORIES = 64
-
-
-def _memory(base_url: str, model: str, *, anew: bool) -> _Memory:
-    of = base_url, model
-    if anew:
-        _memories.pop(of, None)
-    while len(_memories) >= _MOST_MEMORIES and of not in _memories:
-        _memories.pop(next(iter(_memories)), None)
-    return _memories.setdefault(of, _Memory())
 
 
 @lru_cache(maxsize=64)

@@ -14,17 +14,20 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from base.sentences import gettext as _
+from llm.backends import openai_prompts
 from llm.backends.base import BackendError, Unavailable
 from llm.backends.openai_answers import (
     NoPromptLogprobs,
     OfOneAnswer,
+    Refused,
     cut_short,
     logprob_of,
     malformed,
     part,
     usage,
 )
-from llm.backends.openai_http import PROBE, Refused, Session
+from llm.backends.openai_http import Session
+from llm.backends.openai_memory import PROBE
 from llm.engine.prompt import PromptTooLong, common_prefix_length
 
 Ids = tuple[int, ...]
@@ -142,7 +145,7 @@ def still_works(session: Session, way: Way) -> bool:
 
 
 def is_one_token(session: Session, mark: str) -> bool:
-    """As `Session.is_one_token`, of a server without prompt log-probabilities."""
+    """As `openai_prompts.is_one_token`, of a server without prompt log-probabilities."""
     known = session.memory.one_token
     if mark not in known:
         once, thrice = (len(tokens_of(session, f"One {mark * n} two")) for n in (1, 3))
@@ -180,7 +183,7 @@ def _tried(session: Session) -> str | None:
         _raise_unless_unknown(error)
         return "" if error.permanent else None
     try:
-        theirs = session.prompt_tokens(PROBE).logprobs[-2:]
+        theirs = openai_prompts.tokens_of(session, PROBE).logprobs[-2:]
     except NoPromptLogprobs:
         theirs = (None, None)
     for way in WAYS:

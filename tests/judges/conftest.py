@@ -10,7 +10,7 @@ from annotation.models import Study
 from judges import actions
 from judges.models import Judge, Run
 from judges.runs import labelling
-from llm.backends import openai_http
+from llm.backends import openai_http, openai_memory
 from llm.backends import transformers as transformers_backend
 from llm.backends.base import BackendError
 from tests.judges import helpers
@@ -53,7 +53,7 @@ def model_forgotten() -> Iterator[None]:
 def servers_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is remembered of servers, and no proxy is asked."""
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    openai_http._memories.clear()
+    openai_memory._memories.clear()
     openai_http._pace.cache_clear()
 
 

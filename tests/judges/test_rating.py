@@ -21,7 +21,7 @@ from judges.methods.rating import Criterion
 from judges.models import Judge, Run, UnreadableAnswer
 from judges.runs import labelling
 from judges.runs.labelling import RowFailed
-from llm.backends import openai_http
+from llm.backends import openai_memory
 from llm.backends.openai import OpenAIBackend
 from llm.engine.prompt import Sampling
 from llm.models import LanguageModel, Prompt
@@ -457,7 +457,7 @@ def test_a_model_writes_anew_at_each_repeat_and_the_same_in_each_study(study: St
 
 def test_a_server_rates_from_end_to_end(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    openai_http._memories.clear()
+    openai_memory._memories.clear()
     with start() as server:
         server.tell(forms=[])  # without log-probabilities
         run = started(study, judge_on(server), repeats=2)

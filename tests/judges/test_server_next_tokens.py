@@ -7,7 +7,7 @@ from typing import cast
 
 import pytest
 
-from llm.backends import openai_http, openai_next
+from llm.backends import openai_memory, openai_next
 from llm.backends.base import BackendError
 from llm.backends.openai_http import Session
 from llm.engine.cloze import ClozeScorer
@@ -65,7 +65,7 @@ def test_another_model_behind_the_same_name_is_not_scored_by_the_tokens_of_the_f
     server.tell(next_tokens=["logprob_token_ids"], only="words")
     backend = server.backend("words")
     backend.score(SINGLE)
-    remembered = openai_http._memories[backend.base_url, backend.model].endings
+    remembered = openai_memory._memories[backend.base_url, backend.model].endings
     assert remembered
     for key, endings in list(remembered.items()):
         remembered[key] = tuple((ids[0] + 1, *ids[1:]) for ids in endings)
