@@ -89,9 +89,9 @@ def as_loaded(backend: Any) -> Any:
     """A backend's model as transformers loads it."""
     import torch
 
-    from llm.backends.transformers import _weights
+    from llm.backends.model_files import weights_of
 
-    return _weights(backend.locate(), torch.float32)[0].eval()
+    return weights_of(backend.locate(), torch.float32)[0].eval()
 
 
 def by_transformers(

@@ -42,12 +42,12 @@ import torch
 import transformers
 
 from benchmarks.judge_throughput import AMOUNTS, INSTRUCTION, NAMES, NOTES, OPTIONS, flops_needed, tree_of
+from llm.backends.model_files import tokenizer_of
 from llm.backends.transformers import (
     TOKEN_BUDGETS,
     TransformersBackend,
     cache_budget,
     loaded_alone,
-    tokenizer_of,
     use_norms,
 )
 from llm.engine import attention

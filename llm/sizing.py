@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from base.sentences import gettext as _
 from llm.backends.base import BackendError
-from llm.backends.transformers import ModelFiles
+from llm.backends.model_files import ModelFiles
 from llm.engine.heads import heads_of
 from llm.engine.tree import TokenSequence, build
 

@@ -16,7 +16,8 @@ from transformers.integrations.gguf.gguf_tokenizer_mapping import GGUF_PRE_TOKEN
 
 from llm.backends import gguf_cutting
 from llm.backends.base import BackendError
-from llm.backends.transformers import TransformersBackend, tokenizer_of
+from llm.backends.model_files import tokenizer_of
+from llm.backends.transformers import TransformersBackend
 
 ODD = (
     "1 ½ cups crème fraîche, 350°F (180 °C): x² and ① Ⅷ\n\n- don't, DON'T, WE'LL\r\n\tStep 12:\n  fold   in 2½ c. flour"

@@ -11,7 +11,8 @@ from judges.models import Judge
 from judges.runs import labelling
 from llm import sizing
 from llm.backends.base import BackendError
-from llm.backends.transformers import TOKEN_BUDGETS, located, tokenizer_of
+from llm.backends.model_files import tokenizer_of
+from llm.backends.transformers import TOKEN_BUDGETS, located
 from llm.engine.encoding import PromptEncoder
 
 _GIB = 2**30
