@@ -47,6 +47,7 @@ from annotation.api.serializers import (
     StudyDetailSerializer,
     StudySerializer,
     SubmitSerializer,
+    ToDrawSerializer,
 )
 from annotation.models import (
     Assignment,
@@ -126,6 +127,14 @@ def numbers_of(raters: QuerySet[Rater], codes: Iterable[str], field: str) -> lis
             raise serializers.ValidationError({field: [sentence]})
         numbers.append(known[code])
     return numbers
+
+
+def sent_to_draw(request: Request, serializer: type[ToDrawSerializer]) -> tuple[dict[str, Any], str | None]:
+    """What was sent, and apart from it the digest of what was shown."""
+    sent = serializer(data=request.data)
+    sent.is_valid(raise_exception=True)
+    said = dict(sent.validated_data)
+    return said, said.pop("digest", None)
 
 
 def study_of(request: Request, slug: str, *allowed: Role, archived: bool = False) -> Study:

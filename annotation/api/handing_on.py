@@ -17,9 +17,9 @@ from rest_framework.response import Response
 
 from annotation import actions, doors, queries
 from annotation.actions import Refused
-from annotation.api.core import as_posted, not_valid, numbers_of, study_of, user_of
+from annotation.api.core import as_posted, not_valid, numbers_of, sent_to_draw, study_of, user_of
 from annotation.api.making import SeatSerializer
-from annotation.api.serializers import MAX_ID, RefusalSerializer
+from annotation.api.serializers import MAX_ID, DrawnSerializer, RefusalSerializer, ToDrawSerializer
 from annotation.forms.desk import MoreRatersForm, PlanForm, ReplanForm
 from annotation.models import Plan, Role, Study
 from annotation.queries import DrawnMore, DrawnReplan, ReplanRequest
@@ -27,7 +27,7 @@ from annotation.queries import DrawnMore, DrawnReplan, ReplanRequest
 # --- reassigning ------------------------------------------------------------------------------------------------------
 
 
-class ReassigningSerializer(serializers.Serializer[Any]):
+class ReassigningSerializer(ToDrawSerializer):
     """What the page “Reassign work” asks; what is left out is as the page has it at first."""
 
     leaving = serializers.ListField(
@@ -42,10 +42,6 @@ class ReassigningSerializer(serializers.Serializer[Any]):
         default=False, help_text=_("Also moves what nobody leaves, until all have about as much.")
     )
     make_up = serializers.BooleanField(default=True, help_text=_("Make up for what was withdrawn."))
-    seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=1)
-    digest = serializers.CharField(
-        required=False, help_text=_("Of what was shown: nothing is moved where it would be something else now.")
-    )
 
 
 class HandedOnSerializer(serializers.Serializer[Any]):
@@ -54,8 +50,7 @@ class HandedOnSerializer(serializers.Serializer[Any]):
     after = serializers.CharField()
 
 
-class DrawnMovesSerializer(serializers.Serializer[Any]):
-    digest = serializers.CharField()
+class DrawnMovesSerializer(DrawnSerializer):
     moves = HandedOnSerializer(many=True)
     stuck = serializers.IntegerField(
         help_text=_("Rows that stay as they are: everybody who could take them has them already.")
@@ -87,10 +82,7 @@ def reassign(request: Request, slug: str) -> Response:
 
 
 def _reassigning(request: Request, study: Study) -> tuple[ReplanRequest, str | None]:
-    sent = ReassigningSerializer(data=request.data)
-    sent.is_valid(raise_exception=True)
-    said = dict(sent.validated_data)
-    digest = said.pop("digest", None)
+    said, digest = sent_to_draw(request, ReassigningSerializer)
     first = ReplanForm(study=study)
     for name in ("leaving", "takers"):
         there = first.fields[name].queryset  # type: ignore[attr-defined]
@@ -118,7 +110,7 @@ def _made(serializer: type[serializers.Serializer[Any]], plan: Plan, told: dict[
 # --- more raters ------------------------------------------------------------------------------------------------------
 
 
-class MoreRatersSerializer(serializers.Serializer[Any]):
+class MoreRatersSerializer(ToDrawSerializer):
     """What the page “More raters” asks; what is left out is as the page has it at first."""
 
     takers = serializers.ListField(
@@ -142,14 +134,9 @@ class MoreRatersSerializer(serializers.Serializer[Any]):
         min_value=1, max_value=MAX_ID, required=False, help_text=_("Or how many of them; neither means all.")
     )
     submitted = serializers.BooleanField(default=False, help_text=_("Only rows that somebody has submitted."))
-    seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=1)
-    digest = serializers.CharField(
-        required=False, help_text=_("Of what was shown: nothing is given where it would be something else now.")
-    )
 
 
-class DrawnMoreSerializer(serializers.Serializer[Any]):
-    digest = serializers.CharField()
+class DrawnMoreSerializer(DrawnSerializer):
     fit = serializers.IntegerField(help_text=_("Rows that are drawn from."))
     drawn = serializers.IntegerField(help_text=_("Rows that shall have so many people."))
     fewer = serializers.IntegerField(help_text=_("Those of them that have not."))
@@ -183,10 +170,7 @@ def give_to_more(request: Request, slug: str) -> Response:
 
 
 def _more(request: Request, study: Study) -> tuple[MoreRatersForm, str | None]:
-    sent = MoreRatersSerializer(data=request.data)
-    sent.is_valid(raise_exception=True)
-    said = dict(sent.validated_data)
-    digest = said.pop("digest", None)
+    said, digest = sent_to_draw(request, MoreRatersSerializer)
     if "takers" in said:
         said["takers"] = numbers_of(study.raters.plannable(), said["takers"], "takers")
     first = MoreRatersForm(study=study)

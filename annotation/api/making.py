@@ -21,14 +21,26 @@ from rest_framework.response import Response
 
 from annotation import actions
 from annotation.actions import Refused
-from annotation.api.core import as_posted, in_full, in_pages, not_valid, numbers_of, studies_of, study_of, user_of
+from annotation.api.core import (
+    as_posted,
+    in_full,
+    in_pages,
+    not_valid,
+    numbers_of,
+    sent_to_draw,
+    studies_of,
+    study_of,
+    user_of,
+)
 from annotation.api.serializers import (
     MAX_ID,
+    DrawnSerializer,
     PageFilterSerializer,
     PageSerializer,
     RefusalSerializer,
     StudyDetailSerializer,
     StudySerializer,
+    ToDrawSerializer,
 )
 from annotation.forms.desk import ALL_GIVEN, InviteForm, PlanForm, in_words_of
 from annotation.forms.labelling import SchemeFileField, StudyForm
@@ -194,7 +206,7 @@ def revoke_invite(request: Request, slug: str, pk: int) -> Response:
 # --- the plan ---------------------------------------------------------------------------------------------------------
 
 
-class PlanRequestSerializer(serializers.Serializer[Any]):
+class PlanRequestSerializer(ToDrawSerializer):
     """What the page “Plan” asks; what is left out is as the page has it at first."""
 
     raters = serializers.ListField(
@@ -228,7 +240,6 @@ class PlanRequestSerializer(serializers.Serializer[Any]):
     own_order = serializers.BooleanField(
         default=True, help_text=_("Each rater sees the rows in an order of their own.")
     )
-    seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=1)
     facets = serializers.DictField(
         child=serializers.ListField(child=serializers.CharField(allow_blank=True)),
         required=False,
@@ -241,9 +252,6 @@ class PlanRequestSerializer(serializers.Serializer[Any]):
         child=serializers.CharField(), required=False, help_text=_("Keys of facets whose groups are drawn from.")
     )
     each = serializers.BooleanField(default=False, help_text=_("So many of each group, and not in all."))
-    digest = serializers.CharField(
-        required=False, help_text=_("Of a plan that was shown: nothing is given where it would be another one now.")
-    )
 
 
 class SeatSerializer(serializers.Serializer[Any]):
@@ -251,8 +259,7 @@ class SeatSerializer(serializers.Serializer[Any]):
     rater = serializers.CharField()
 
 
-class DrawnPlanSerializer(serializers.Serializer[Any]):
-    digest = serializers.CharField()
+class DrawnPlanSerializer(DrawnSerializer):
     raters = serializers.DictField(child=serializers.IntegerField(), help_text=_("Code of a person → new rows."))
     judges = serializers.DictField(child=serializers.IntegerField(), help_text=_("Name of a judge → new rows."))
     seats = SeatSerializer(many=True, help_text=_("Of people."))
@@ -315,10 +322,7 @@ def plan(request: Request, slug: str) -> Response:
 
 
 def _planned(request: Request, study: Study) -> tuple[PlanForm, str | None]:
-    sent = PlanRequestSerializer(data=request.data)
-    sent.is_valid(raise_exception=True)
-    given = dict(sent.validated_data)
-    digest = given.pop("digest", None)
+    given, digest = sent_to_draw(request, PlanRequestSerializer)
     form = PlanForm(_as_the_form_has_it(study, given), study=study)
     if not form.is_valid():
         raise not_valid(form)

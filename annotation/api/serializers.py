@@ -301,5 +301,22 @@ class RecordedSerializer(serializers.Serializer[Any]):
     cells = CellSerializer(many=True)
 
 
+class ToDrawSerializer(serializers.Serializer[Any]):
+    """What a draw of who gets what is asked by, whatever is drawn."""
+
+    seed = serializers.IntegerField(
+        min_value=0, max_value=2**31 - 1, default=1, help_text=_("The same seed draws the same.")
+    )
+    digest = serializers.CharField(
+        required=False, help_text=_("Of what was shown: nothing is changed where it would be something else now.")
+    )
+
+
+class DrawnSerializer(serializers.Serializer[Any]):
+    """Who would get what, or got it."""
+
+    digest = serializers.CharField(help_text=_("Send it on to have done what is shown, and nothing else."))
+
+
 class RefusalSerializer(serializers.Serializer[Any]):
     detail = serializers.CharField(help_text=_("A sentence for people: what cannot be done, and why."))
