@@ -52,7 +52,7 @@ class AddedSerializer(serializers.Serializer[Any]):
     said = serializers.ListField(child=serializers.CharField())
 
 
-class ExportSerializer(serializers.Serializer[Any]):
+class AskedFileSerializer(serializers.Serializer[Any]):
     rater = serializers.CharField(default="")
     form = serializers.ChoiceField(choices=list(exporting.TYPES), default="jsonl")
     masks = serializers.ChoiceField(choices=[*Masks, "none"], default=Masks.ALL)
@@ -73,12 +73,12 @@ class ExportSerializer(serializers.Serializer[Any]):
     thinking = serializers.BooleanField(default=False, help_text="of requests: the model is asked to think first")
 
 
-class SplitSerializer(serializers.Serializer[Any]):
+class AskedSplitSerializer(serializers.Serializer[Any]):
     way = serializers.ChoiceField(choices=clusters.WAYS, default=clusters.WITHIN)
     seed = serializers.IntegerField(min_value=0, max_value=2**53, default=1)
 
 
-class StatisticsSerializer(SplitSerializer):
+class StatisticsSerializer(AskedSplitSerializer):
     rater = serializers.CharField(
         required=False, allow_blank=True, help_text="code; empty for open tables; by default gold, if the study has it"
     )
@@ -153,14 +153,14 @@ def add_system(request: Request, slug: str) -> Response:
 
 
 @extend_schema(
-    parameters=[ExportSerializer],
+    parameters=[AskedFileSerializer],
     responses={(200, kind): OpenApiResponse(bytes) for kind in {kind for kind, _ending in exporting.TYPES.values()}},
 )
 @api_view(["GET"])
 def export(request: Request, slug: str) -> HttpResponse:
     """The tables of a study with the answers of a rater, in any form of the page. With answers it counts as a look."""
     study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
-    asked = ExportSerializer(data=request.query_params)
+    asked = AskedFileSerializer(data=request.query_params)
     asked.is_valid(raise_exception=True)
     rater = asked.validated_data.pop("rater")
     wanted = Wanted(**asked.validated_data)
@@ -175,12 +175,12 @@ def export(request: Request, slug: str) -> HttpResponse:
     return HttpResponse(content, content_type=exporting.TYPES[wanted.form][0])
 
 
-@extend_schema(parameters=[SplitSerializer], responses=PartsSerializer)
+@extend_schema(parameters=[AskedSplitSerializer], responses=PartsSerializer)
 @api_view(["GET"])
 def split(request: Request, slug: str) -> HttpResponse:
     """The recipes of a study in parts for training and testing, as lists of ids."""
     study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
-    asked = SplitSerializer(data=request.query_params)
+    asked = AskedSplitSerializer(data=request.query_params)
     asked.is_valid(raise_exception=True)
     tables = queries.tables_of(study)
     try:
