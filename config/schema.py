@@ -40,7 +40,7 @@ def tell_refusals(result: dict[str, Any], **_generator: Any) -> dict[str, Any]:
             if "requestBody" in operation:
                 codes.add("415")
             operation["responses"].pop("400", None)  # it is as everywhere
-            for code in codes - operation["responses"].keys():
+            for code in sorted(codes - operation["responses"].keys()):
                 name, said = _SAID[code]
                 content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{name}"}}}
                 operation["responses"][code] = {"description": str(said), "content": content}

@@ -102,6 +102,12 @@ def test_the_schema_of_the_api_is_made_without_a_warning(tmp_path: Path) -> None
     assert "\n    RunState:\n" in schema.read_text(encoding="utf-8")
 
 
+def test_the_schema_of_the_api_is_the_same_in_every_process(var: Path) -> None:
+    made = [manage("spectacular", cwd_var=var, PALATE_ENV="demo", PYTHONHASHSEED=seed).stdout for seed in ("1", "2")]
+    assert "openapi: 3" in made[0]
+    assert made[0] == made[1]
+
+
 def test_no_two_serializers_have_one_name() -> None:
     """Components of the schema have their names; drf-spectacular warns of two only once both of them are bodies."""
     import_module("config.api_urls")
