@@ -233,6 +233,15 @@ def test_of_two_workers_that_take_several_each_item_has_one() -> None:
     assert ours[0].item.run is ours[1].item.run
 
 
+def test_items_of_one_run_come_with_one_object_for_it() -> None:
+    known, other = started(2, enqueue=False), started(2, enqueue=False)
+    pks = [pk for run in (known, other) for pk in run.items.order_by("pk").values_list("pk", flat=True)]
+    runs = [held.item.run for held in actions.claim_all(toy.PIECES, pks, known=known)]
+    assert runs == [known, known, other, other]
+    assert [run is known for run in runs] == [True, True, False, False]
+    assert runs[2] is runs[3]
+
+
 def test_none_of_nothing_is_taken(run: Batch) -> None:
     actions.cancel(run)
     assert actions.claim_all(toy.PIECES, [item.pk for item in run.items.all()]) == []

@@ -113,9 +113,7 @@ class _Group:
         fresh = set(items.values_list("pk", flat=True))
         wanted = [pk for pk in left if pk in fresh][: n - 1]
         left[:] = [pk for pk in left if pk not in wanted]
-        for holder in _insist(partial(claim_all, self._kind, wanted)):
-            holder.item.run = self.run  # one for all: what is read of it is read once
-            self._waiting.append(holder)
+        self._waiting += _insist(partial(claim_all, self._kind, wanted, known=self.run))
 
     def do(self, following: _Group) -> int:
         """Do them one after the other, once what they share was found; how many were done. The leases of those that

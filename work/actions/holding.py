@@ -174,9 +174,10 @@ def claim(kind: Kind[I], pk: int) -> Held[I] | None:
     return next(iter(claim_all(kind, [pk])), None)
 
 
-def claim_all(kind: Kind[I], pks: Sequence[int]) -> list[Held[I]]:
+def claim_all(kind: Kind[I], pks: Sequence[int], *, known: Run | None = None) -> list[Held[I]]:
     """Take those of some items that are free, in their order, each under a token of its own; a conditional UPDATE
-    decides between workers. Items of one run come with one object for it. Two queries."""
+    decides between workers. Items of one run come with one object for it, so that what is read of it is read once:
+    with `known`, if they are of that run. Two queries."""
     now, tokens = timezone.now(), {pk: uuid.uuid4() for pk in pks}
     items, running = kind.item._default_manager, kind.run._default_manager.filter(state=RunState.RUNNING)
     found: dict[int, I] = {}
@@ -194,7 +195,7 @@ def claim_all(kind: Kind[I], pks: Sequence[int]) -> list[Held[I]]:
             found = {item.pk: item for item in ours.order_by()}
     finally:
         _at_work.difference_update(token for pk, token in tokens.items() if pk not in found)
-    runs: dict[int, Any] = {}
+    runs: dict[int, Any] = {} if known is None else {known.pk: known}
     for item in found.values():
         item.run = runs.setdefault(item.run_id, item.run)
     return [Held(kind, found[pk]) for pk in tokens if pk in found]
