@@ -120,9 +120,11 @@ def undo_plan(*, plan: Plan) -> int:
     """Take a plan back as if it had not been applied. Returns how many assignments that were.
 
     Raises:
-        Refused: some of its work was begun, or it added to work that stood before.
+        Refused: somebody else has taken it back; some of its work was begun, or it added to work that stood before.
     """
     lock_study(plan.study_id)
+    if not Plan.objects.filter(pk=plan.pk).exists():
+        raise Refused(_("Somebody has taken this plan back meanwhile."))
     # Who labels waits for no lock of the study: what is begun by now is seen then.
     list(plan.assignments.select_for_update().order_by("pk").values_list("pk", flat=True))
     if not undoing.may_undo(plan):

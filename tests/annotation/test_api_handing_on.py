@@ -299,12 +299,12 @@ def test_of_two_who_take_a_plan_back_at_once_one_is_refused(leases: Leases, loan
     said: list[object] = []
     with transaction.atomic():
         assert post(program, "undo-plan", {}, plan).status_code == 200
-        other = in_another_connection(lambda: post(program, "undo-plan", {}, plan).status_code, said)
+        other = in_another_connection(lambda: post(program, "undo-plan", {}, plan).json(), said)
         other.join(1)
         assert said == []
     other.join(20)
 
-    assert said == [409]
+    assert said == [{"detail": "Somebody has taken this plan back meanwhile."}]
     assert not Plan.objects.exists()
 
 

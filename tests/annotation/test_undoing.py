@@ -88,6 +88,14 @@ def test_a_plan_is_taken_back_until_somebody_has_begun(leases: Leases) -> None:
     assert Assignment.objects.filter(row__sheet=sheet).count() == 3
 
 
+def test_who_takes_a_plan_back_after_somebody_else_is_told_so(leases: Leases) -> None:
+    apply_plan(leases, empty_sheet(leases))
+    shown_to_both = [leases.study.plans.get() for _ in range(2)]
+    actions.undo_plan(plan=shown_to_both[0])
+    with pytest.raises(Refused, match="Somebody has taken this plan back meanwhile"):
+        actions.undo_plan(plan=shown_to_both[1])
+
+
 def test_whether_a_plan_may_be_undone_takes_as_long_for_few_rows_as_for_many(leases: Leases) -> None:
     counted = []
     for title, n in (("Short", 3), ("Long", 30)):
