@@ -78,9 +78,11 @@ def archive_sheet(*, sheet: Sheet, by: User) -> Sheet:
 
 @transaction.atomic
 def unarchive_sheet(*, sheet: Sheet) -> Sheet:
-    """Bring an archived sheet back, open. Work that was taken back is given again by a plan."""
+    """Bring an archived sheet back, open. Work that was taken back is given again by a plan. One that is not archived
+    stays as it is."""
     lock_study(sheet.study_id)
-    Sheet.objects.filter(pk=sheet.pk).update(archived_at=None, closed_at=None, closed_by=None)
+    archived = Sheet.objects.filter(pk=sheet.pk, archived_at__isnull=False)
+    archived.update(archived_at=None, closed_at=None, closed_by=None)
     sheet.refresh_from_db()
     return sheet
 

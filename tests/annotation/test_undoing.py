@@ -62,6 +62,15 @@ def test_a_sheet_with_labels_is_archived_instead_and_keeps_them(leases: Leases, 
     assert leases.sheet.title in anna.get(reverse("annotation:my-work")).content.decode()
 
 
+def test_a_sheet_that_is_not_archived_stays_closed_when_it_is_brought_back(leases: Leases) -> None:
+    """Of two managers who bring it back, the second comes when the first has closed it again."""
+    actions.archive_sheet(sheet=leases.sheet, by=leases.manager)
+    assert actions.unarchive_sheet(sheet=leases.sheet).closed_at is None
+    actions.close_sheet(sheet=leases.sheet, by=leases.manager)
+
+    assert actions.unarchive_sheet(sheet=leases.sheet).closed_at is not None
+
+
 def test_two_sheets_cannot_have_one_title(leases: Leases, client_of: ClientOf) -> None:
     sheet = empty_sheet(leases)
     address = reverse("annotation:sheet-settings", args=["leases", sheet.pk])
