@@ -434,7 +434,7 @@ class ReplanForm(forms.Form):
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         words = study.scheme.parsed.words
-        people = study.raters.people().filter(active=True, user__isnull=False)
+        people = study.raters.present()
         takers = study.raters.plannable()
         self.fields["leaving"].queryset = people  # type: ignore[attr-defined]
         self.fields["takers"].queryset = takers  # type: ignore[attr-defined]
@@ -545,7 +545,7 @@ class DraftForm(forms.Form):
         super().__init__(*args, **kwargs)
         words = study.scheme.parsed.words
         self.study = study
-        self.fields["rater"].queryset = study.raters.people().filter(active=True, user__isnull=False)  # type: ignore[attr-defined]
+        self.fields["rater"].queryset = study.raters.present()  # type: ignore[attr-defined]
         self.fields["source"].queryset = queries.sources(study)  # type: ignore[attr-defined]
         sheet = self.fields["sheet"]
         sheet.queryset = study.sheets.order_by("position")  # type: ignore[attr-defined]

@@ -357,6 +357,22 @@ class StudySettingsForm(forms.ModelForm):  # type: ignore[type-arg]
         return text
 
 
+class DeleteStudyForm(forms.Form):
+    """Asks for the address of the study, since it cannot be brought back."""
+
+    address = forms.CharField(label=_("Address of the study, typed again"), max_length=60)
+
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.study = study
+
+    def clean_address(self) -> str:
+        typed: str = self.cleaned_data["address"]
+        if typed != self.study.slug:
+            raise forms.ValidationError(_("That is not the address of this study."))
+        return typed
+
+
 class StudyForm(forms.ModelForm):  # type: ignore[type-arg]
     scheme = SchemeField(label=_("Scheme"), required=False, empty_label=_("— the file or text below —"))
     scheme_file = SchemeFileField(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 from typing import TypeAlias
 
 from django.db.models import Count, Max, QuerySet
@@ -135,7 +137,7 @@ def changes(sheet: Sheet, *, to: datetime, rater: Rater | None = None) -> list[C
     }
     now |= {_cell(skip): skip for skip in Skip.objects.filter(assignment__in=assignments)}
     columns = sheet.columns.in_bulk()
-    questions = Question.objects.in_bulk({cell[2] for cell in touched})
+    questions = Question.objects.select_related("section").in_bulk({cell[2] for cell in touched})
     found = [
         Change(
             assignments[cell[0]],
@@ -159,6 +161,72 @@ def changes(sheet: Sheet, *, to: datetime, rater: Rater | None = None) -> list[C
             change.question.position,
         ),
     )
+
+
+@dataclass(frozen=True)
+class OfRater:
+    """What restoring changes of one rater's. `rows`: their pieces of work in which `cells` change; `left`: cells that
+    stay as they are, since their rows are submitted."""
+
+    rater: Rater
+    rows: int
+    cells: int
+    left: int
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What restoring would do. `left`: cells that stay as they are; `taken_back`: rows that are submitted no more."""
+
+    done: Sequence[Change]
+    left: int
+    taken_back: int
+    raters: Sequence[OfRater]
+
+
+def preview(changes: Iterable[Change], *, submitted: bool) -> Preview:
+    """Of what differs: what is done, in rows that are `submitted` as well or not."""
+    done: list[Change] = []
+    cells, left, rows = Counter[Rater](), Counter[Rater](), Counter[Rater]()
+    for change in changes:
+        if submitted or not change.is_submitted:
+            done.append(change)
+            cells[change.assignment.rater] += 1
+        else:
+            left[change.assignment.rater] += 1
+    for rater in {change.assignment.pk: change.assignment.rater for change in done}.values():
+        rows[rater] += 1
+    return Preview(
+        done=done,
+        left=left.total(),
+        taken_back=len({change.assignment.pk for change in done if change.is_submitted}),
+        raters=[
+            OfRater(rater, rows[rater], cells[rater], left[rater])
+            for rater in sorted({*cells, *left}, key=attrgetter("code"))
+        ],
+    )
+
+
+def to_come(change: Change) -> LabelEvent:
+    """A change as an event of the history that is still to come."""
+    then, now = change.then, change.now
+    return LabelEvent(
+        assignment=change.assignment,
+        column=change.column,
+        question=change.question,
+        before=getattr(now, "option", None),
+        after=then.after if then else None,
+        value_before=getattr(now, "value", None),
+        value_after=then.value_after if then else None,
+        skip_before=getattr(now, "reason", ""),
+        skip_after=then.skip_after if then else "",
+        note=then.note if then else "",
+    )
+
+
+def restorable(sheet: Sheet) -> QuerySet[Rater]:
+    """The people whose labels of a sheet can be restored."""
+    return sheet.study.raters.people().filter(assignments__row__sheet=sheet).distinct().order_by("code")
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,10 @@ class RaterQuerySet(QuerySet["Rater"]):
     def judges(self) -> RaterQuerySet:
         return self.filter(kind=Rater.Kind.JUDGE)
 
+    def present(self) -> RaterQuerySet:
+        """People who are in the study, with a login: not those who left, nor those of a file or of a program."""
+        return self.people().filter(active=True, user__isnull=False)
+
     def plannable(self) -> RaterQuerySet:
         """People who can be given work: here, with a login that is open, not paused."""
         return self.people().filter(active=True, simulated=False, user__is_active=True, paused_at=None)

@@ -23,7 +23,7 @@ from annotation.queries.grid import (
     unfinished_cells,
 )
 from annotation.queries.notes import Asked, notes, sheets_shown
-from annotation.queries.people import deletions_of, free_code, links, rater_ids, roles, studies_of
+from annotation.queries.people import deletions_of, free_code, links, open_deletions_of, rater_ids, roles, studies_of
 from annotation.queries.planning import (
     MOST_WORDS,
     Given,
@@ -147,6 +147,7 @@ __all__ = [
     "my_sheets",
     "next_sheet",
     "notes",
+    "open_deletions_of",
     "rater_ids",
     "rater_progress",
     "recorded",

@@ -43,9 +43,13 @@ def studies_of(user: User) -> list[Study]:
 
 
 def deletions_of(user: User) -> QuerySet[Deletion]:
-    """Deletions of studies that are not through: those that `user` began, and all for a superuser."""
-    left = Deletion.objects.exclude(state=Deletion.State.FINISHED)
-    return left if user.is_superuser else left.filter(started_by=user.pk)
+    """Deletions of studies by a worker: those that `user` began, and all for a superuser."""
+    return Deletion.objects.all() if user.is_superuser else Deletion.objects.filter(started_by=user.pk)
+
+
+def open_deletions_of(user: User) -> QuerySet[Deletion]:
+    """Those that are not through."""
+    return deletions_of(user).exclude(state=Deletion.State.FINISHED)
 
 
 def rater_ids(study: Study, kind: Rater.Kind | None = None) -> list[int]:

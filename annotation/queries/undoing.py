@@ -27,6 +27,7 @@ from annotation.models import (
     Sitting,
     Skip,
     Study,
+    User,
 )
 from annotation.queries.codes import CODE
 from work import kinds
@@ -118,6 +119,10 @@ class StudyAlong:
     built: tuple[tuple[str, int], ...]
     frozen: tuple[tuple[str, int], ...]
     runs: tuple[Run, ...]
+
+    def may_go(self, user: User) -> bool:
+        """Whether `user`, who manages the study, may delete it now."""
+        return not self.frozen and not self.runs and (not self.built or user.is_superuser)
 
 
 def of_study(study: Study) -> StudyAlong:

@@ -8,13 +8,12 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import actions, doors, queries
-from annotation.models import Assignment, Rater, Role, Study
-from annotation.people import mail
+from annotation.models import Rater, Role, Study
+from annotation.people import reminding
 from annotation.people.access import AppRequest, for_roles
 
 # With 500 people and 2,000 sheets a whole board had a million cells, and 19 MB.
@@ -56,35 +55,20 @@ def warnings(request: AppRequest, study: Study) -> HttpResponse:
 def remind(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     """Send a mail where that can be; else show its text, to be sent by whatever way there is."""
     rater = _person(study, pk)
-    assert rater.user is not None
-    if not rater.user.is_active:
-        messages.error(request, _("The account of %(code)s is closed: reassign the work.") % {"code": rater.code})
+    try:
+        reminder = reminding.remind(rater, request.build_absolute_uri(reverse("annotation:my-work")))
+    except actions.Refused as refusal:
+        messages.error(request, str(refusal))
         return redirect("annotation:board", study.slug)
-    work = rater.assignments.filter(state__in=[Assignment.State.OPEN, Assignment.State.STARTED])
-    left = work.filter(row__sheet__closed_at=None).count()
-    words = study.scheme.parsed.words.model_dump()
-    text = ngettext(
-        "Hello %(name)s,\n\n%(n)s %(row)s of “%(study)s” waits for you. You can go on where you stopped:\n\n%(link)s",
-        "Hello %(name)s,\n\n%(n)s %(rows)s of “%(study)s” wait for you. You can go on where you stopped:\n\n%(link)s",
-        left,
-    ) % {
-        "name": rater.user.get_short_name() or rater.user.username,
-        "n": left,
-        "study": study.title,
-        "link": request.build_absolute_uri(reverse("annotation:my-work")),
-        **words,
-    }
-    subject = _("A reminder of “%(study)s”") % {"study": study.title}
-    if rater.user.email and mail.is_set_up():
-        if mail.send(subject=subject, text=text, to=rater.user.email):
-            messages.success(request, _("A reminder was sent to %(address)s.") % {"address": rater.user.email})
-            return redirect("annotation:board", study.slug)
+    if reminder.sent:
+        messages.success(request, _("A reminder was sent to %(address)s.") % {"address": reminder.to})
+        return redirect("annotation:board", study.slug)
+    if reminder.to:
         messages.error(
             request,
-            _("The e-mail to %(address)s could not be sent. Send them the text yourself.")
-            % {"address": rater.user.email},
+            _("The e-mail to %(address)s could not be sent. Send them the text yourself.") % {"address": reminder.to},
         )
-    request.session["reminder"] = {"code": rater.code, "text": text}
+    request.session["reminder"] = {"code": rater.code, "text": reminder.text}
     return redirect("annotation:board", study.slug)
 
 
@@ -109,5 +93,4 @@ def go_on(request: AppRequest, study: Study, pk: int) -> HttpResponse:
 
 
 def _person(study: Study, pk: int) -> Rater:
-    people = study.raters.people().filter(active=True, user__isnull=False).select_related("user")
-    return get_object_or_404(people, pk=pk)
+    return get_object_or_404(study.raters.present().select_related("user"), pk=pk)

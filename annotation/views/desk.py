@@ -54,7 +54,7 @@ def studies(request: AppRequest) -> HttpResponse:
     context = {
         "studies": [study for study in mine if study.archived_at is None],
         "archived": [study for study in mine if study.archived_at is not None],
-        "deletions": [(run, work_queries.progress(run)) for run in queries.deletions_of(request.user)],
+        "deletions": [(run, work_queries.progress(run)) for run in queries.open_deletions_of(request.user)],
     }
     return render(request, "annotation/studies.html", context)
 

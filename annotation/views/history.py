@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from datetime import UTC, datetime
-from operator import attrgetter
 from typing import Any
 
 from django import forms
@@ -22,7 +20,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation import actions
 from annotation.labels import history
 from annotation.lens import lens
-from annotation.models import Assignment, Column, LabelEvent, Question, Rater, Role, Row, Sheet
+from annotation.models import Assignment, Column, Question, Rater, Role, Row, Sheet
 from annotation.people.access import AppRequest, refuse_archived, sheet_for
 
 READERS = (Role.MANAGER, Role.RESEARCHER)
@@ -135,8 +133,7 @@ class RestoreForm(forms.Form):
 
     def __init__(self, *args: Any, sheet: Sheet, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        people = sheet.study.raters.people().filter(assignments__row__sheet=sheet)
-        self.fields["rater"].queryset = people.distinct().order_by("code")  # type: ignore[attr-defined]
+        self.fields["rater"].queryset = history.restorable(sheet)  # type: ignore[attr-defined]
         words = sheet.study.scheme.parsed.words.model_dump()
         self.fields["submitted"].label = _("Also in %(rows)s that are submitted") % words
 
@@ -175,43 +172,20 @@ def restore(request: AppRequest, pk: int) -> HttpResponse:
 
 
 def _preview(sheet: Sheet, changes: list[history.Change], *, submitted: bool) -> dict[str, Any]:
-    done = [change for change in changes if submitted or not change.is_submitted]
-    cells, left, rows = Counter[Rater](), Counter[Rater](), Counter[Rater]()
-    for change in changes:
-        (cells if submitted or not change.is_submitted else left)[change.assignment.rater] += 1
-    taken_back = {change.assignment.pk for change in done if change.is_submitted}
-    for rater in {change.assignment.pk: change.assignment.rater for change in done}.values():
-        rows[rater] += 1
+    found = history.preview(changes, submitted=submitted)
     return {
-        "changes": [_drawn(sheet, change) for change in done[:_SHOWN]],
-        "more": max(0, len(done) - _SHOWN),
-        "n": len(done),
-        "n_left": sum(left.values()),
-        "n_taken_back": len(taken_back),
-        "raters": [
-            {"rater": rater, "rows": rows[rater], "cells": cells[rater], "left": left[rater]}
-            for rater in sorted({*cells, *left}, key=attrgetter("code"))
-        ],
+        "changes": [_drawn(sheet, change) for change in found.done[:_SHOWN]],
+        "more": max(0, len(found.done) - _SHOWN),
+        "n": len(found.done),
+        "n_left": found.left,
+        "n_taken_back": found.taken_back,
+        "raters": found.raters,
         "digest": lens.digest(changes),
     }
 
 
 def _drawn(sheet: Sheet, change: history.Change) -> dict[str, Any]:
-    """A change as a step of the history that is still to come."""
-    then, now = change.then, change.now
-    event = LabelEvent(
-        assignment=change.assignment,
-        column=change.column,
-        question=change.question,
-        before=getattr(now, "option", None),
-        after=then.after if then else None,
-        value_before=getattr(now, "value", None),
-        value_after=then.value_after if then else None,
-        skip_before=getattr(now, "reason", ""),
-        skip_after=then.skip_after if then else "",
-        note=then.note if then else "",
-    )
-    (step,) = history.steps(sheet, [event])
+    (step,) = history.steps(sheet, [history.to_come(change)])
     return {"change": change, "step": step}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
 
 from django import forms
 from django.contrib import messages
@@ -14,6 +13,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation import actions, doors, queries
+from annotation.forms.labelling import DeleteStudyForm
 from annotation.models import Role, Sheet, Study
 from annotation.people.access import AppRequest, for_roles, refuse_archived, sheet_for
 from annotation.queries import undoing
@@ -21,22 +21,6 @@ from annotation.queries import undoing
 
 class TitleForm(forms.Form):
     title = forms.CharField(label=gettext_lazy("Title"), max_length=200)
-
-
-class DeleteStudyForm(forms.Form):
-    """Asks for the address of the study, since it cannot be brought back."""
-
-    address = forms.CharField(label=gettext_lazy("Address of the study, typed again"), max_length=60)
-
-    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.study = study
-
-    def clean_address(self) -> str:
-        typed: str = self.cleaned_data["address"]
-        if typed != self.study.slug:
-            raise forms.ValidationError(_("That is not the address of this study."))
-        return typed
 
 
 @require_http_methods(["GET", "POST"])
@@ -115,7 +99,7 @@ def archive_study(request: AppRequest, study: Study) -> HttpResponse:
 def delete_study(request: AppRequest, study: Study) -> HttpResponse:
     """Say what would be gone with a study (GET), and delete it (POST)."""
     along = undoing.of_study(study)
-    may_go = not along.frozen and not along.runs and (not along.built or request.user.is_superuser)
+    may_go = along.may_go(request.user)
     form = DeleteStudyForm(request.POST if request.method == "POST" and may_go else None, study=study)
     if form.is_valid():
         try:
@@ -133,7 +117,7 @@ def delete_study(request: AppRequest, study: Study) -> HttpResponse:
 @require_POST
 def resume_deletion(request: AppRequest, pk: int) -> HttpResponse:
     """Go on with a deletion that has failed."""
-    run = get_object_or_404(queries.deletions_of(request.user), pk=pk)
+    run = get_object_or_404(queries.open_deletions_of(request.user), pk=pk)
     try:
         actions.resume_deletion(run=run)
     except actions.Refused as refusal:

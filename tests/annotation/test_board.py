@@ -207,6 +207,16 @@ def test_somebody_without_an_address_gets_a_text_too(leases: Leases, client_of: 
     assert mail.outbox == []
 
 
+def test_who_has_nothing_left_is_not_reminded(leases: Leases, client_of: ClientOf) -> None:
+    """The board of a manager who looked at it before still offers it."""
+    for assignment in leases.annas:
+        builders.label(assignment)
+        actions.submit(assignment=assignment)
+
+    assert "A1 has nothing left to do." in post(client_of(leases.manager), leases, "remind", leases.annas[0].rater)
+    assert mail.outbox == []
+
+
 # --- pause ----------------------------------------------------------------------------------------------------------
 
 

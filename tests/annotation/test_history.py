@@ -311,7 +311,7 @@ def test_restoring_shows_before_it_does(leases: Leases, client_of: ClientOf) -> 
     said = " ".join(page.content.decode().split())
     assert "6 cells would change." in said
     assert "6 more cells have changed since, in clauses that are submitted; they stay as they are." in said
-    assert [(r["rater"].code, r["rows"], r["cells"], r["left"]) for r in page.context["raters"]] == [
+    assert [(one.rater.code, one.rows, one.cells, one.left) for one in page.context["raters"]] == [
         ("A1", 1, 6, 0),
         ("A2", 0, 0, 6),
     ]
