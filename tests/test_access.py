@@ -826,6 +826,10 @@ TABLE = {
     "api:restore-row": Posted(MANAGERS, args=row),
     "api:close-sheet": Posted(MANAGERS, args=sheet),
     "api:open-sheet": Posted(MANAGERS, args=sheet),
+    "api:rename-sheet": Posted(MANAGERS, args=sheet, data=lambda world: {"title": "Another"}),
+    "api:archive-sheet": Posted(MANAGERS, args=sheet),
+    "api:bring-sheet-back": Posted(MANAGERS, args=sheet),
+    "api:delete-sheet": Url(MANAGERS, MANAGERS_IN_VAIN, args=sheet),  # it was labelled
     "api:lens": Url(READERS, args=sheet),
     "api:decisions": Url(READERS, MANAGERS, args=sheet),
     "api:history": Url(READERS, args=sheet),

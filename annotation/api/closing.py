@@ -13,13 +13,13 @@ from rest_framework.decorators import api_view
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation import actions, queries
+from annotation import actions
 from annotation.actions import Refused
-from annotation.api.core import hidden, user_of
+from annotation.api.core import hidden, sheet_of, told_of_sheet, user_of
 from annotation.api.serializers import RefusalSerializer, RowSerializer, SheetSerializer
 from annotation.forms.desk import WithdrawRowForm
-from annotation.models import Role, Row, Sheet
-from annotation.people.access import check_role, refuse_archived, sheet_for
+from annotation.models import Role, Row
+from annotation.people.access import check_role, refuse_archived
 
 # --- rows -------------------------------------------------------------------------------------------------------------
 
@@ -82,19 +82,12 @@ class ClosedSheetSerializer(SheetSerializer):
 @api_view(["POST"])
 def close_sheet(request: Request, pk: int) -> Response:
     """From now on the people of a sheet change nothing, and take nothing back."""
-    sheet = actions.close_sheet(sheet=_sheet_of(request, pk), by=user_of(request))
-    return Response(ClosedSheetSerializer(queries.sheets_with_counts(sheet.study).get(pk=pk)).data)
+    sheet = actions.close_sheet(sheet=sheet_of(request, pk), by=user_of(request))
+    return told_of_sheet(sheet, ClosedSheetSerializer)
 
 
 @extend_schema(request=None, responses=SheetSerializer)
 @api_view(["POST"])
 def open_sheet(request: Request, pk: int) -> Response:
     """Let the people of a closed sheet work on it again."""
-    sheet = actions.open_sheet(sheet=_sheet_of(request, pk))
-    return Response(SheetSerializer(queries.sheets_with_counts(sheet.study).get(pk=pk)).data)
-
-
-def _sheet_of(request: Request, pk: int) -> Sheet:
-    sheet = sheet_for(user_of(request), pk, Role.MANAGER)
-    refuse_archived(sheet.study, request.method)
-    return sheet
+    return told_of_sheet(actions.open_sheet(sheet=sheet_of(request, pk)))

@@ -64,7 +64,7 @@ from annotation.models import (
     Study,
     User,
 )
-from annotation.people.access import check_role, refuse_archived
+from annotation.people.access import check_role, refuse_archived, sheet_for
 from base.sentences import gettext_noop
 
 _OF_DJANGO = "matches the given query."  # which names a class of ours
@@ -150,6 +150,23 @@ def study_of(request: Request, slug: str, *allowed: Role, archived: bool = False
     if not archived:
         refuse_archived(study, request.method)
     return study
+
+
+def sheet_of(request: Request, pk: int) -> Sheet:
+    """A sheet for a manager, who may change it.
+
+    Raises:
+        Http404: the user has no role in its study.
+        PermissionDenied: they do not manage it; it is archived, and this would change something.
+    """
+    sheet = sheet_for(user_of(request), pk, Role.MANAGER)
+    refuse_archived(sheet.study, request.method)
+    return sheet
+
+
+def told_of_sheet(sheet: Sheet, serializer: type[SheetSerializer] = SheetSerializer) -> Response:
+    """A sheet as the list of sheets has it."""
+    return Response(serializer(queries.sheets_with_counts(sheet.study).get(pk=sheet.pk)).data)
 
 
 def cell_named(sheet: Sheet, asked: Mapping[str, Any]) -> tuple[Column, Question]:

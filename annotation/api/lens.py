@@ -14,13 +14,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import actions
-from annotation.api.core import LabelPagination, cell_named, user_of
+from annotation.api.core import LabelPagination, cell_named, sheet_of, user_of
 from annotation.api.serializers import MAX_ID, MAX_LABELS_A_PAGE, RefusalSerializer
 from annotation.labels import history
 from annotation.lens import lens
 from annotation.lens.lens import Kind, Lens, LensCell
 from annotation.models import Decision, Option, Role, Sheet
-from annotation.people.access import refuse_archived, sheet_for
+from annotation.people.access import sheet_for
 
 READERS = (Role.MANAGER, Role.RESEARCHER)
 
@@ -203,8 +203,7 @@ def decisions(request: Request, pk: int) -> Response:
         made = Decision.objects.filter(assignment__row__sheet=sheet)
         with_names = made.select_related("assignment", "question__section", "option", "by")
         return Response(DecisionSerializer(with_names, many=True).data)
-    sheet = sheet_for(user_of(request), pk, Role.MANAGER)
-    refuse_archived(sheet.study, request.method)
+    sheet = sheet_of(request, pk)
     deciding = DecidingSerializer(data=request.data)
     deciding.is_valid(raise_exception=True)
     decision = actions.adjudicate(**_resolved(sheet, deciding.validated_data), by=user_of(request))

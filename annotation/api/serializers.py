@@ -78,6 +78,9 @@ class SheetSerializer(serializers.Serializer[Any]):
     closed_at = serializers.DateTimeField(
         allow_null=True, help_text=_("Since then its people change nothing; null where it is open.")
     )
+    archived_at = serializers.DateTimeField(
+        allow_null=True, help_text=_("Since then it is on nobody's list of work; null where it is not archived.")
+    )
 
 
 class ColumnSerializer(serializers.Serializer[Any]):

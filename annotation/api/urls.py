@@ -2,7 +2,18 @@ from __future__ import annotations
 
 from django.urls import path
 
-from annotation.api import closing, core, drafts, handing_on, imports, lens, making, notes, study_settings
+from annotation.api import (
+    closing,
+    core,
+    drafts,
+    handing_on,
+    imports,
+    lens,
+    making,
+    notes,
+    sheets,
+    study_settings,
+)
 from annotation.deriving import api as deriving
 
 urlpatterns = [
@@ -44,6 +55,10 @@ urlpatterns = [
     path("sheets/<int:pk>/", core.sheet, name="sheet"),
     path("sheets/<int:pk>/closed/", closing.close_sheet, name="close-sheet"),
     path("sheets/<int:pk>/opened/", closing.open_sheet, name="open-sheet"),
+    path("sheets/<int:pk>/renamed/", sheets.rename, name="rename-sheet"),
+    path("sheets/<int:pk>/archived/", sheets.archive, name="archive-sheet"),
+    path("sheets/<int:pk>/brought-back/", sheets.bring_back, name="bring-sheet-back"),
+    path("sheets/<int:pk>/deleted/", sheets.delete, name="delete-sheet"),
     path("sheets/<int:pk>/lens/", lens.lens_of_sheet, name="lens"),
     path("sheets/<int:pk>/decisions/", lens.decisions, name="decisions"),
     path("sheets/<int:pk>/history/", lens.history_of_sheet, name="history"),

@@ -231,6 +231,10 @@ def a_recipe(_world: World) -> dict[str, Any]:
     return {"name": "Soup", "ingredients": ["leek"], "steps": ["Boil it."], "tasks": ["boil | pot | leek"]}
 
 
+def a_mistaken_sheet(world: World) -> Sequence[object]:
+    return (builders.sheet(world.leases.study, "Mistake").pk,)
+
+
 def digest_of_a_row(world: World) -> dict[str, Any]:
     return {"digest": mending_queries.digest_of(world.mine.row)}
 
@@ -311,6 +315,8 @@ VALID: dict[str, Valid] = {
     "POST /assignments/{id}/reopen/": Valid("anna", before=lambda world: annotating.submit(assignment=world.mine)),
     "POST /assignments/{id}/submit/": Valid("anna", lambda _world: {"confirm": True}),
     "POST /rows/{id}/withdrawn/": Valid(body=lambda _world: {"reason": "The page is gone."}),
+    "POST /sheets/{id}/renamed/": Valid(body=lambda _world: {"title": "Another"}),
+    "POST /sheets/{id}/deleted/": Valid(args=a_mistaken_sheet),
     "POST /sheets/{id}/decisions/": Valid(body=a_decision),
     "GET /sheets/{id}/history/": Valid(query={"question": "stated", "limit": "2"}),
     "GET /sheets/{id}/lens/": Valid(query={"kind": "people"}),
