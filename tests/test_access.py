@@ -110,6 +110,7 @@ ANNA = Who(LOGIN, HIDDEN, YES, HIDDEN, HIDDEN, HIDDEN)
 SUPERUSERS_IN_VAIN = Who(LOGIN, HIDDEN, FORBID, FORBID, FORBID, REFUSED)
 SUPERUSERS = Who(LOGIN, FORBID, FORBID, FORBID, FORBID, YES)
 OWNERS = Who(LOGIN, HIDDEN, HIDDEN, HIDDEN, HIDDEN, YES)  # and who began it
+OWNERS_IN_VAIN = OWNERS._replace(superuser=REFUSED)
 NOT_THERE = Who(LOGIN, HIDDEN, FORBID, HIDDEN, HIDDEN, HIDDEN)  # for whom it could be there
 NOBODY = Who(LOGIN, METHOD, METHOD, METHOD, METHOD, METHOD)
 METHODS = Who(*[METHOD] * 6)
@@ -801,6 +802,10 @@ TABLE = {
     "api:study": Url(MEMBERS, args=slug),
     "api:archive-study": Posted(MANAGERS_IN_VAIN, args=slug),  # a run is at work in it
     "api:bring-study-back": Posted(MANAGERS, args=slug),
+    "api:delete-study": Url(MANAGERS, MANAGERS_IN_VAIN, args=slug, data=lambda world: {"confirm": "leases"}),
+    "api:deletions": Url(LOGGED_IN),
+    "api:deletion": Url(OWNERS, args=a_deletion),
+    "api:resume-deletion": Posted(OWNERS_IN_VAIN, args=a_deletion),  # nothing of it is left
     "api:settings": Url(MANAGERS, MANAGERS, args=slug),
     "api:change-scheme": Posted(MANAGERS, args=slug),
     "api:sheets": Url(MEMBERS, args=slug),

@@ -5,6 +5,7 @@ from django.urls import path
 from annotation.api import (
     closing,
     core,
+    deleting,
     drafts,
     handing_on,
     imports,
@@ -23,6 +24,10 @@ urlpatterns = [
     path("studies/<slug:slug>/", core.study, name="study"),
     path("studies/<slug:slug>/archived/", core.archive, name="archive-study"),
     path("studies/<slug:slug>/brought-back/", core.bring_back, name="bring-study-back"),
+    path("studies/<slug:slug>/deleted/", deleting.delete_study, name="delete-study"),
+    path("deletions/", deleting.deletions, name="deletions"),
+    path("deletions/<int:pk>/", deleting.deletion, name="deletion"),
+    path("deletions/<int:pk>/resume/", deleting.resume_deletion, name="resume-deletion"),
     path("studies/<slug:slug>/settings/", study_settings.settings, name="settings"),
     path("studies/<slug:slug>/settings/scheme/", study_settings.change_scheme, name="change-scheme"),
     path("studies/<slug:slug>/sheets/", core.sheets, name="sheets"),

@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import resolve
+from django.utils import timezone
 from pytest_django import Settings
 
 from annotation import actions as annotating
 from annotation import doors
 from annotation.exchange.background import cancel_import, start_import
-from annotation.models import Column, Rater, Study
+from annotation.models import Column, Deletion, DeletionPart, Rater, Study
 from annotation.queries import MoreRequest, draw_more, had
 from annotation.scheme.spec import load_scheme
 from judges import actions as judging
@@ -235,6 +236,22 @@ def a_mistaken_sheet(world: World) -> Sequence[object]:
     return (builders.sheet(world.leases.study, "Mistake").pk,)
 
 
+def a_mistaken_study(world: World) -> Sequence[object]:
+    study = builders.study("mistake", of=world.leases.study.scheme, by=world.leases.manager)
+    builders.sheet(study)
+    return (study.slug,)
+
+
+def a_failed_deletion(world: World) -> Sequence[object]:
+    study = Study.objects.get(slug=a_mistaken_study(world)[0])
+    now = timezone.now()
+    run = Deletion.objects.create(
+        study=study, title="Mistake", started_by=world.leases.manager, state="failed", error="Why.", ended_at=now
+    )
+    DeletionPart.objects.create(run=run, state="failed", error="Why.", done_at=now)
+    return (run.pk,)
+
+
 def digest_of_a_row(world: World) -> dict[str, Any]:
     return {"digest": mending_queries.digest_of(world.mine.row)}
 
@@ -332,6 +349,9 @@ VALID: dict[str, Valid] = {
         args=claims,
     ),
     "POST /studies/{slug}/archived/": Valid(args=claims),
+    "POST /studies/{slug}/deleted/": Valid(body=lambda _world: {"confirm": "mistake"}, args=a_mistaken_study),
+    "GET /deletions/{id}/": Valid(args=a_failed_deletion),
+    "POST /deletions/{id}/resume/": Valid(args=a_failed_deletion),
     "GET /studies/{slug}/certificates/cost/": Valid(
         query={"judge": "scorer", "question": "claims.made", "epsilon": "0.3", "confidence": "0.6"}, args=claims
     ),
