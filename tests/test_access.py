@@ -380,6 +380,10 @@ def rater(world: World) -> Sequence[object]:
     return (world.leases.study.slug, world.mine.rater_id)
 
 
+def coded(world: World) -> Sequence[object]:
+    return (world.leases.study.slug, world.mine.rater.code)
+
+
 def a_token(world: World) -> Sequence[object]:
     return (accounts.make_token(user=world.leases.anna, name="laptop", days=1)[0].pk,)
 
@@ -839,6 +843,10 @@ TABLE = {
     "api:decisions": Url(READERS, MANAGERS, args=sheet),
     "api:history": Url(READERS, args=sheet),
     "api:raters": Url(READERS, args=slug),
+    "api:pause": Posted(MANAGERS, args=coded),
+    "api:go-on": Posted(MANAGERS, args=coded),
+    "api:remind": Posted(MANAGERS, args=coded),
+    "api:pay": Url(MANAGERS, MANAGERS, args=slug, data=lambda world: {"hourly_rate": "10"}),
     "api:labels": Url(READERS, args=slug),
     "api:my-assignments": Url(LOGGED_IN),
     "api:invites": Url(MANAGERS, MANAGERS, args=slug),

@@ -141,6 +141,9 @@ class RaterSerializer(serializers.Serializer[Any]):
     kind = serializers.CharField(source="rater.kind", help_text=_("person, judge or gold"))
     simulated = serializers.BooleanField(source="rater.simulated")
     active = serializers.BooleanField(source="rater.active")
+    paused_at = serializers.DateTimeField(
+        source="rater.paused_at", allow_null=True, help_text=_("Since then a person gets no more work; else null.")
+    )
     rows = serializers.IntegerField()
     submitted = serializers.IntegerField()
     failed = serializers.IntegerField()

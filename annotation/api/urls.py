@@ -3,6 +3,7 @@ from __future__ import annotations
 from django.urls import path
 
 from annotation.api import (
+    board,
     closing,
     core,
     deleting,
@@ -32,6 +33,10 @@ urlpatterns = [
     path("studies/<slug:slug>/settings/scheme/", study_settings.change_scheme, name="change-scheme"),
     path("studies/<slug:slug>/sheets/", core.sheets, name="sheets"),
     path("studies/<slug:slug>/raters/", core.raters, name="raters"),
+    path("studies/<slug:slug>/raters/<str:code>/paused/", board.pause, name="pause"),
+    path("studies/<slug:slug>/raters/<str:code>/resumed/", board.go_on, name="go-on"),
+    path("studies/<slug:slug>/raters/<str:code>/reminded/", board.remind, name="remind"),
+    path("studies/<slug:slug>/pay/", board.pay, name="pay"),
     path("studies/<slug:slug>/invites/", making.invites, name="invites"),
     path("studies/<slug:slug>/invites/<int:pk>/revoked/", making.revoke_invite, name="revoke-invite"),
     path("studies/<slug:slug>/plan/", making.plan, name="plan"),

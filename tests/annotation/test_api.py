@@ -206,6 +206,7 @@ def test_raters_go_by_their_codes(leases: Leases, api_of: ApiOf) -> None:
         "kind": "person",
         "simulated": False,
         "active": True,
+        "paused_at": None,
         "rows": 2,
         "submitted": 1,
         "failed": 0,

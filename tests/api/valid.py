@@ -352,6 +352,7 @@ VALID: dict[str, Valid] = {
     "POST /studies/{slug}/deleted/": Valid(body=lambda _world: {"confirm": "mistake"}, args=a_mistaken_study),
     "GET /deletions/{id}/": Valid(args=a_failed_deletion),
     "POST /deletions/{id}/resume/": Valid(args=a_failed_deletion),
+    "POST /studies/{slug}/pay/": Valid(body=lambda _world: {"hourly_rate": "12.50", "currency": "EUR"}),
     "GET /studies/{slug}/certificates/cost/": Valid(
         query={"judge": "scorer", "question": "claims.made", "epsilon": "0.3", "confidence": "0.6"}, args=claims
     ),
