@@ -842,6 +842,10 @@ TABLE = {
     "api:lens": Url(READERS, args=sheet),
     "api:decisions": Url(READERS, MANAGERS, args=sheet),
     "api:history": Url(READERS, args=sheet),
+    "api:draw-restore": Posted(MANAGERS, args=sheet, data=lambda world: {"moment": timezone.now().isoformat()}),
+    "api:restore": Posted(
+        MANAGERS_IN_VAIN, args=sheet, data=lambda world: {"moment": timezone.now().isoformat(), "digest": "another"}
+    ),
     "api:raters": Url(READERS, args=slug),
     "api:pause": Posted(MANAGERS, args=coded),
     "api:go-on": Posted(MANAGERS, args=coded),

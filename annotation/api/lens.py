@@ -237,8 +237,9 @@ def _resolved(sheet: Sheet, asked: dict[str, Any]) -> dict[str, Any]:
 # --- history --------------------------------------------------------------------------------------------------------
 
 
-class EventSerializer(serializers.Serializer[Any]):
-    at = serializers.DateTimeField()
+class ChangeOfCellSerializer(serializers.Serializer[Any]):
+    """From what to what."""
+
     rater = serializers.CharField(source="assignment.rater.code")
     row = serializers.IntegerField(source="assignment.row_id")
     row_name = serializers.CharField(source="assignment.row.name")
@@ -256,6 +257,10 @@ class EventSerializer(serializers.Serializer[Any]):
     skip_before = serializers.CharField(help_text=gettext_lazy("Reason of a skip; empty means none."))
     skip_after = serializers.CharField()
     note = serializers.CharField()
+
+
+class EventSerializer(ChangeOfCellSerializer):
+    at = serializers.DateTimeField()
     preset = serializers.BooleanField()
     by = serializers.CharField(
         source="by.username",

@@ -13,6 +13,7 @@ from annotation.api import (
     lens,
     making,
     notes,
+    restoring,
     sheets,
     study_settings,
 )
@@ -72,6 +73,8 @@ urlpatterns = [
     path("sheets/<int:pk>/lens/", lens.lens_of_sheet, name="lens"),
     path("sheets/<int:pk>/decisions/", lens.decisions, name="decisions"),
     path("sheets/<int:pk>/history/", lens.history_of_sheet, name="history"),
+    path("sheets/<int:pk>/restored/", restoring.restore, name="restore"),
+    path("sheets/<int:pk>/restored/drawn/", restoring.draw, name="draw-restore"),
     path("rows/<int:pk>/", core.row, name="row"),
     path("rows/<int:pk>/withdrawn/", closing.withdraw_row, name="withdraw-row"),
     path("rows/<int:pk>/brought-back/", closing.restore_row, name="restore-row"),

@@ -267,6 +267,20 @@ NAMED: dict[tuple[str, str], Operation] = {
         )
         for address, name in (("", "more-raters"), ("drawn/", "draw-more-raters"))
     },
+    **{
+        ("post", f"/api/v1/sheets/{{id}}/restored/{address}"): Operation(
+            name,
+            lambda world: [world.row.sheet_id],
+            lambda world: {
+                "moment": timezone.now().isoformat(),
+                "rater": world.own.people[0].code,
+                "digest": "another",
+            },
+            {"rater": FIONA},
+            taken=taken,
+        )
+        for address, name, taken in (("", "restore", False), ("drawn/", "draw-restore", True))
+    },
     ("post", "/api/v1/studies/{slug}/suggestions/"): Operation(
         "suggestions",
         _slug,
@@ -289,7 +303,7 @@ NAMES_NOTHING = {
     "raters_per_sheet", "share_twice", "share_thrice", "raters_per_row", "own_order", "facets", "by", "each", "method",
     "normalisation", "evidence", "shipped", "parser", "backend", "location", "served_name", "api_key_env",
     "leaving", "takers", "level", "make_up", "people", "submitted", "consent", "background", "submit_complete",
-    "hourly_rate", "currency",
+    "moment", "hourly_rate", "currency",
     "requests_per_minute", "price_read", "price_written", "revision", "gguf_file", "dtype", "device", "prompt_text",
 }  # fmt: skip
 # Raters and sheets that are made where the study has none of that name; and headings of a file.

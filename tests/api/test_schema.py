@@ -83,7 +83,7 @@ def test_answers_are_as_the_schema_says(
     """And each operation does what it is for when it is asked rightly; few requests meet nothing."""
     valid.furnish(world, settings, monkeypatch)
     every = operations(schema)
-    each = max(1, REQUESTS // len(every))
+    each = max(1, round(REQUESTS / len(every)))
     people = {"manager": world.leases.manager, "anna": world.leases.anna, "root": world.superuser}
     keys = {who: accounts.make_token(user=user, name="a program", days=1)[1] for who, user in people.items()}
     rng = random.Random(1)

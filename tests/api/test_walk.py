@@ -168,8 +168,31 @@ def test_from_nothing_to_a_report_and_a_hired_judge(settings: Settings, tmp_path
     assert owner.post(f"{at}/plan/{made['id']}/undone/", status=200)["assignments"] == N_BY_PEOPLE * 3 // 2
     assert owner.post(f"{at}/plan/", {**asked, "digest": drawn["digest"]})["seats"] == drawn["seats"]
     assert owner.post(f"{at}/plan/", {"raters": ["A99"]}, 400) == {"raters": ["The study has no rater “A99”."]}
+    assert owner.post(f"{at}/raters/{codes[0]}/paused/", status=200)["paused_at"] is not None
+    assert owner.post(f"{at}/plan/drawn/", {**asked, "raters": codes}, 400) == {
+        "raters": [f"The study has no rater “{codes[0]}”."]  # to whom anything could be given
+    }
+    assert owner.post(f"{at}/raters/{codes[0]}/resumed/", status=200)["paused_at"] is None
     assert sum(map(label_all, people)) == N_BY_PEOPLE * 3 // 2
+    assert owner.post(f"{at}/raters/{codes[0]}/reminded/", status=409)["detail"].endswith("has nothing left to do.")
     assert people[0].api.get(f"/api/v1/{at}/raters/").status_code == 403
+
+    # --- what is taken back, and what is paid
+    started = timezone.now() - timedelta(days=1)
+    back = {"moment": started.isoformat(), "submitted": True}
+    shown = owner.post(f"sheets/{sheet['id']}/restored/drawn/", back, 200)
+    assert (shown["cells"], shown["taken_back"]) == (2 * N_BY_PEOPLE * 3 // 2, N_BY_PEOPLE * 3 // 2)
+    assert owner.post(f"sheets/{sheet['id']}/restored/", {**back, "digest": "another"}, 409)["detail"]
+    assert (
+        owner.post(f"sheets/{sheet['id']}/restored/", {**back, "digest": shown["digest"]}, 200)["cells"]
+        == (shown["cells"])
+    )
+    assert sum(map(label_all, people)) == N_BY_PEOPLE * 3 // 2
+    assert owner.post(f"{at}/pay/", {"hourly_rate": "12.50", "currency": "EUR"}, 200)["pay"] == "0.00"
+    owner.post("studies/", {"title": "Mistake", "scheme": "clauses"})
+    assert list(owner.post("studies/mistake/deleted/", {"confirm": "leases"}, 400)) == ["confirm"]
+    assert owner.api.post("/api/v1/studies/mistake/deleted/", {"confirm": "mistake"}, format="json").status_code == 204
+    assert [study["slug"] for study in owner.get("studies/")] == ["leases"]
 
     # --- a judge
     owner.post(f"{at}/split/", {"unit": "row", "share": 50, "seed": 1})

@@ -18,6 +18,8 @@ from pytest_django import Settings
 from annotation import actions as annotating
 from annotation import doors
 from annotation.exchange.background import cancel_import, start_import
+from annotation.labels import history
+from annotation.lens import lens
 from annotation.models import Column, Deletion, DeletionPart, Rater, Study
 from annotation.queries import MoreRequest, draw_more, had
 from annotation.scheme.spec import load_scheme
@@ -52,6 +54,7 @@ from work import actions as work
 OF_A_KIND = {"slug": "leases", "name": "0" * 12, "kind": "paragraph"}
 
 UNTIL = datetime.date(2099, 1, 1)
+MOMENT = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)  # before the first label
 
 Args = Callable[[World], Sequence[object]]
 Data = Callable[[World], dict[str, Any]]
@@ -252,6 +255,11 @@ def a_failed_deletion(world: World) -> Sequence[object]:
     return (run.pk,)
 
 
+def a_restore(world: World) -> dict[str, Any]:
+    digest = lens.digest(history.changes(world.leases.sheet, to=MOMENT))
+    return {"moment": MOMENT.isoformat(), "submitted": True, "digest": digest}
+
+
 def digest_of_a_row(world: World) -> dict[str, Any]:
     return {"digest": mending_queries.digest_of(world.mine.row)}
 
@@ -334,6 +342,8 @@ VALID: dict[str, Valid] = {
     "POST /rows/{id}/withdrawn/": Valid(body=lambda _world: {"reason": "The page is gone."}),
     "POST /sheets/{id}/renamed/": Valid(body=lambda _world: {"title": "Another"}),
     "POST /sheets/{id}/deleted/": Valid(args=a_mistaken_sheet),
+    "POST /sheets/{id}/restored/drawn/": Valid(body=lambda _world: {"moment": MOMENT.isoformat(), "rater": "A1"}),
+    "POST /sheets/{id}/restored/": Valid(body=a_restore),
     "POST /sheets/{id}/decisions/": Valid(body=a_decision),
     "GET /sheets/{id}/history/": Valid(query={"question": "stated", "limit": "2"}),
     "GET /sheets/{id}/lens/": Valid(query={"kind": "people"}),
