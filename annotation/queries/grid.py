@@ -124,6 +124,10 @@ class Grid:
     tables: tuple[GridTable, ...]
 
     @property
+    def has_values(self) -> bool:
+        return any(table.has_values for table in self.tables)
+
+    @property
     def cells(self) -> Iterable[Cell]:
         return (cell for table in self.tables for line in table.lines for cell in line.cells)
 

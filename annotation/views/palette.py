@@ -143,6 +143,9 @@ def typing_messages() -> dict[str, str]:
     commands = _("Commands take Alt here: Alt+S submits, Alt+X skips, Alt+M asks.")
     return {
         "draft": _("drafted from somebody else's answer: c takes it as it is, Shift+C all of this document"),
+        "draftTyped": _(
+            "drafted from somebody else's answer: Alt+C takes it as it is, Alt+Shift+C all of this document"
+        ),
         "stillTyped": _("This was typed before the page was left. Enter takes it, Esc throws it away."),
         **{f"typing-{kind}": f"{sentence} {commands}" for kind, sentence in how.items()},
         "takesFrom": _("from {min}"),
@@ -288,6 +291,7 @@ def messages_for_script(*, closed: bool) -> dict[str, Any]:
         "closed": is_closed,
         "corrects": _("submitted: a change opens it again"),
         "corrected": _("“{row}” is open again. It is submitted again as soon as you leave it, or with s."),
+        "correctedTyped": _("“{row}” is open again. It is submitted again as soon as you leave it, or with Alt+S."),
         "submittedAgain": _("“{row}” is submitted again."),
         "discard": _("Throw away what is kept in this browser and not saved? It cannot be brought back."),
         "skipped": _("cannot tell: {reason}"),

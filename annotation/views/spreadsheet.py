@@ -64,7 +64,7 @@ def page(request: AppRequest, pk: int) -> HttpResponse:
         "study": grid.sheet.study,
         "scheme": grid.sheet.study.scheme.parsed,
         "form": form,
-        "has_values": any(table.has_values for table in grid.tables),
+        "has_values": grid.has_values,
     }
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data["workbook"]

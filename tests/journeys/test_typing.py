@@ -116,6 +116,52 @@ def test_what_is_typed_leads_to_no_other_document(numbers: Grid) -> None:
     }
 
 
+def expect_commands(grid: Grid, alt: str) -> None:
+    """The hints of commands, all with `alt` before the key."""
+    page = grid.page
+    for button, key in (("#open-skip", "x"), ("#open-ask", "m"), ("#open-guide", "g"), ("#open-help", "?")):
+        expect(page.locator(f"{button} kbd")).to_have_text(alt + key, use_inner_text=True)
+        expect(page.locator(button)).to_have_attribute("aria-keyshortcuts", alt + key)
+    expect(page.locator("[data-submit] kbd")).to_have_text(f"{alt}s", use_inner_text=True)
+
+
+def test_the_hints_are_what_the_keys_do_at_the_cell(grid: Grid) -> None:
+    page = grid.page
+    expect_commands(grid, "")
+    grid.keys("x")
+    expect(page.locator("#skip")).to_be_visible()
+    grid.keys("Escape")
+    left = page.locator("#open-guide").bounding_box()
+    grid.go("Page 1", "bread", "weight")
+    expect_commands(grid, "Alt+")
+    assert page.locator("#open-guide").bounding_box() == left  # nothing jumps
+    for key, dialog in (("Alt+x", "#skip"), ("Alt+m", "#ask"), ("Alt+?", "#help")):
+        grid.keys(key)
+        expect(page.locator(dialog)).to_be_visible()
+        grid.keys("Escape")
+        expect(page.locator(dialog)).to_be_hidden()
+    # In a range no letter is typed.
+    grid.keys("Shift+ArrowRight")
+    expect_commands(grid, "")
+    expect(page.locator("#choices")).not_to_contain_text("Type a number")
+    grid.keys("x")
+    expect(page.locator("#skip")).to_be_visible()
+    grid.keys("Escape", "Escape")
+    expect_commands(grid, "Alt+")
+    expect(page.locator("#choices")).to_contain_text("Type a number")
+    # A document that comes with buttons of its own has the hints of the cell.
+    grid.go("Page 2", "bread", "weight")
+    expect(page.locator("#evidence h2")).to_have_text("Page 2")
+    expect_commands(grid, "Alt+")
+    # Nor is it typed into what is read beside the tables: a command takes there what its hint says.
+    page.locator("#evidence").click()
+    grid.keys("Alt+x")
+    expect(page.locator("#skip")).to_be_visible()
+    grid.keys("Escape")
+    grid.go("Page 2", "bread", "there")
+    expect_commands(grid, "")
+
+
 def test_a_document_is_filled_in_by_keys_alone(grid: Grid) -> None:
     grid.keys("1")
     grid.go("Page 1", "bread", "weight")
@@ -422,8 +468,8 @@ def test_checks_warn_and_refuse_while_one_writes(table: Grid) -> None:
     expect(table.page.locator("#where")).to_contain_text("This comes from nowhere: sugar.")
 
 
-def test_a_draft_is_taken_by_a_key(table: Grid) -> None:
-    first, second, _third = INSTRUCTIONS
+def drafted(table: Grid) -> Assignment:
+    """Anna's work on the recipe, drafted from Boris's."""
     boris = builders.rater(table.sheet.study, pages.person("boris"))
     (theirs,) = builders.assignments(boris, table.sheet)
     said = {(text, question): code for text in INSTRUCTIONS for question, code in DRAFTED.items()}
@@ -432,6 +478,12 @@ def test_a_draft_is_taken_by_a_key(table: Grid) -> None:
     mine = Assignment.objects.get(rater__user__username="anna")
     actions.draft(assignment=mine, rater=boris, key=uuid.uuid4())
     table.open()
+    return mine
+
+
+def test_a_draft_is_taken_by_a_key(table: Grid) -> None:
+    first, second, _third = INSTRUCTIONS
+    mine = drafted(table)
     expect(table.page.locator(f"#{table.id('Recipe', first, 'output')}")).to_have_attribute("data-draft", "")
     table.go("Recipe", first, "moves")
     table.keys("c")
@@ -442,6 +494,25 @@ def test_a_draft_is_taken_by_a_key(table: Grid) -> None:
     table.settle()
     assert not any(label.is_draft for label in Label.objects.filter(assignment=mine))
     assert not table.page.locator("td[data-draft]").count()
+
+
+def test_a_draft_is_taken_where_letters_are_typed(table: Grid) -> None:
+    """By the keys that the bottom line says."""
+    first, second, _third = INSTRUCTIONS
+    mine = drafted(table)
+    table.go("Recipe", first, "input")
+    expect(table.page.locator("#where")).to_contain_text("Alt+C takes it as it is, Alt+Shift+C all of this document")
+    table.keys("Alt+c")
+    table.settle()
+    assert not Label.objects.get(assignment=mine, column__name=first, question__key="input").is_draft
+    assert Label.objects.get(assignment=mine, column__name=second, question__key="input").is_draft
+    table.go("Recipe", second, "moves")
+    expect(table.page.locator("#where")).to_contain_text(": c takes it as it is, Shift+C all of this document")
+    table.go("Recipe", second, "input")
+    table.keys("Alt+Shift+C")
+    expect(table.page.locator("td[data-draft]")).to_have_count(0)
+    table.settle()
+    assert not any(label.is_draft for label in Label.objects.filter(assignment=mine))
 
 
 DRAFTED = {"input": ':"flour"', "moves": "no", "output": ':"dough"'}

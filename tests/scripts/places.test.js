@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { isAsked, isShown, isTarget, NO_WORD } from "../../static/palate/core/differences.js";
 import { search } from "../../static/palate/core/finding.js";
-import { keyName, keyPlace } from "../../static/palate/core/keys.js";
+import { keyName, keyPlace, keysWithAlt } from "../../static/palate/core/keys.js";
 import { MOVING, movedTo } from "../../static/palate/core/moves.js";
 import { steppedPlaces, wordsAt } from "../../static/palate/core/places.js";
 import { boxOf, targets, through } from "../../static/palate/core/ranges.js";
@@ -121,6 +121,15 @@ describe("the name of a key", () => {
     assert.equal(keyPlace(press("z", { code: "KeyY" })), "");
     assert.equal(keyPlace(press("€", { code: "KeyE", held: ["AltGraph"] })), "");
     assert.equal(keyPlace(press("Tab", { code: "Tab" })), "");
+  });
+
+  test("with Alt it is a command where a letter alone is text", () => {
+    const likeliest = (...event) => keysWithAlt(press(...event)).filter(Boolean);
+    assert.deepEqual(likeliest("s", { code: "KeyS" }), ["s"]);
+    assert.deepEqual(likeliest("C", { code: "KeyC", shiftKey: true }), ["C", "c"]);
+    assert.deepEqual(likeliest("ß", { code: "KeyS" }), ["ß", "s"]); // a Mac
+    assert.deepEqual(likeliest("?", { code: "Slash", shiftKey: true }), ["?", "?"]);
+    assert.deepEqual(likeliest("ArrowDown", { code: "ArrowDown" }), []);
   });
 });
 

@@ -73,7 +73,7 @@ def workbook(grid: Grid) -> bytes:
     page.column_dimensions["A"].width = 18
     page.column_dimensions["B"].width = 40 if any(table.spec.layout == Layout.DOWN for table in grid.tables) else 24
     for column in range(FIRST_COLUMN, FIRST_COLUMN + width):
-        has_values = any(table.has_values for table in grid.tables)
+        has_values = grid.has_values
         page.column_dimensions[get_column_letter(column)].width = 30 if has_values else 19
     page.freeze_panes = page.cell(1, FIRST_COLUMN)
     # Without a password: it keeps rows from being moved by mistake, and hides nothing.

@@ -16,6 +16,17 @@ export function keyName(event, key = event.key) {
 }
 
 /**
+ * The keys that one with Alt may stand for, the likeliest first: a Mac makes other signs with Alt, and a capital letter that
+ * means nothing is a small one.
+ * @param {Press} event
+ */
+export function keysWithAlt(event) {
+  const sign = [...event.key].length === 1 ? event.key.toLowerCase() : "";
+  const small = [sign, keyPlace(event)];
+  return event.shiftKey ? [...small.map((key) => key.toUpperCase()), ...small] : small;
+}
+
+/**
  * What the key's place on the keyboard means where its sign means nothing here: a digit that needs Shift on Czech and French
  * keyboards, a letter in Greek or Cyrillic.
  * @param {Press} event

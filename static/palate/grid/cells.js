@@ -298,6 +298,14 @@ export class Cells {
     return !this.isLocked(cell) || (this.submitted.has(cell.assignment) && !this.isClosed);
   }
 
+  /**
+   * Letters and digits are typed into it, and commands take Alt.
+   * @param {Cell} cell
+   */
+  isTyped(cell) {
+    return this.takesValues(cell) && !cell.off && this.takesAnswers(cell);
+  }
+
   /** @param {Cell} cell */
   isOpen(cell) {
     return !cell.code && !cell.off && !this.isLocked(cell);

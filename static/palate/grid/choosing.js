@@ -14,28 +14,32 @@ import { choiceButton, optionButtons } from "../sheet/options.js";
 /** @typedef {import("./cells.js").Line} Line */
 /** @typedef {import("./editing.js").Editing} Editing */
 /** @typedef {import("./focus.js").Focus} Focus */
+/** @typedef {import("./hints.js").Hints} Hints */
 /** @typedef {import("./range.js").CellRange} CellRange */
-/** @typedef {{cells: Cells, focus: Focus, range: CellRange, editing: Editing, words: Sentences, where: HTMLElement, choices: HTMLElement}} Parts */
+/** @typedef {{cells: Cells, focus: Focus, range: CellRange, editing: Editing, hints: Hints, words: Sentences, where: HTMLElement, choices: HTMLElement}} Parts */
 
 const DOUBLE_CLICK = 300; // ms
 const LONGEST_TITLE = 72; // characters
 
 export class Choosing {
   /** @param {Parts} parts */
-  constructor({ cells, focus, range, editing, words, where, choices }) {
+  constructor({ cells, focus, range, editing, hints, words, where, choices }) {
     this.cells = cells;
     this.focus = focus;
     this.range = range;
     this.editing = editing;
+    this.hints = hints;
     this.words = words;
     this.where = where;
     this.choices = choices;
     /** @type {string | null} */
-    this.drawn = null; // the question whose buttons stand there
+    this.drawn = null; // the question whose buttons stand there, and how it is answered
     this.clicked = 0;
     /** @type {(cell: Cell) => string[]} */
     this.doubts = () => []; // what is doubtful about the answer in a cell
     focus.listeners.push(() => this.describe());
+    // In a range keys are commands, and letters no text.
+    range.listeners.push(() => this.cells.takesValues(focus.cell) && this.describe());
     choices.addEventListener("mousedown", (event) => event.preventDefault());
     choices.addEventListener("click", (event) => {
       const button = /** @type {HTMLElement | null} */ (placeOf(event).closest("[data-choose]"));
@@ -153,6 +157,8 @@ export class Choosing {
 
   describe() {
     const { cell } = this.focus;
+    this.hints.draw();
+    const isText = this.hints.isText();
     // An item may be a sentence: what is said of the cell after its name has to be seen.
     const title = this.cells.title(cell);
     this.where.textContent = title.length > LONGEST_TITLE ? `${title.slice(0, LONGEST_TITLE - 1)}…` : title;
@@ -160,15 +166,16 @@ export class Choosing {
     if (!this.cells.takesAnswers(cell)) return this.say(this.words.locked);
     if (cell.off && mine === undefined) return this.say(this.words.notAsked);
     if (mine !== undefined && this.cells.takesValues(cell)) return this.showBoth(cell, mine);
-    if (this.drawn !== cell.question) {
-      this.choices.replaceChildren(...this.buttonsOf(cell.question));
-      this.drawn = cell.question;
+    const drawn = `${cell.question} ${isText}`;
+    if (this.drawn !== drawn) {
+      this.choices.replaceChildren(...this.buttonsOf(cell.question, isText));
+      this.drawn = drawn;
     }
     const chosen = optionOf(cell.code);
     for (const button of this.choices.querySelectorAll("button"))
       button.setAttribute("aria-pressed", String(chosen !== "" && button.dataset.choose === chosen));
     if (reasonOf(cell.code)) this.where.append(` · ${this.cells.skipped(reasonOf(cell.code))}`);
-    if (isDraft(cell.code)) this.where.append(` · ${this.words.draft}`);
+    if (isDraft(cell.code)) this.where.append(` · ${isText ? this.words.draftTyped : this.words.draft}`);
     const { judgeSaid } = cell.td.dataset;
     if (judgeSaid) this.where.append(" · ", make("em", { className: "judge-said", textContent: judgeSaid }));
     const doubts = this.doubts(cell);
@@ -176,7 +183,7 @@ export class Choosing {
     if (mine !== undefined) this.where.append(" ", this.bothAnswers(cell, mine));
     else if (this.cells.isLocked(cell)) this.where.append(` · ${this.words.corrects}`);
     else if (!this.cells.left.get(cell.assignment))
-      this.where.append(` · ${this.cells.takesValues(cell) ? this.words.completeTyped : this.words.complete}`);
+      this.where.append(` · ${isText ? this.words.completeTyped : this.words.complete}`);
   }
 
   /**
@@ -225,14 +232,17 @@ export class Choosing {
     this.drawn = null;
   }
 
-  /** @param {string} question */
-  buttonsOf(question) {
+  /**
+   * @param {string} question
+   * @param {boolean} isText letters are typed into it
+   */
+  buttonsOf(question, isText) {
     const clear = choiceButton("⌫", this.words.clear, "", "choice");
     const { kind, options, number } = this.cells.palette[question];
     if (!hasValues(kind)) return [...optionButtons(options), clear];
     const taken = number ? numbersTaken(number, this.words) : "";
-    const how = make("span", { className: "quiet", textContent: this.words[`typing-${kind}`] });
-    return [...(taken ? [make("strong", { className: "taken", textContent: taken })] : []), how, clear];
+    const how = isText ? [make("span", { className: "quiet", textContent: this.words[`typing-${kind}`] })] : [];
+    return [...(taken ? [make("strong", { className: "taken", textContent: taken })] : []), ...how, clear];
   }
 
   // Room for the question with the most options, so that the grid does not jump from one question to the next.
@@ -242,7 +252,7 @@ export class Choosing {
     choices.style.cssText = `position: absolute; visibility: hidden; width: ${choices.clientWidth}px`;
     let isScrolled = false;
     const heights = Object.keys(this.cells.palette).map((question) => {
-      choices.replaceChildren(...this.buttonsOf(question));
+      choices.replaceChildren(...this.buttonsOf(question, true));
       isScrolled ||= choices.scrollWidth > choices.clientWidth;
       return choices.offsetHeight;
     });

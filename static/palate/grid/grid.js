@@ -22,6 +22,7 @@ import { Editing } from "./editing.js";
 import { Finder } from "./finding.js";
 import { Focus } from "./focus.js";
 import { Guide } from "./guide.js";
+import { Hints } from "./hints.js";
 import { Notes } from "./notes.js";
 import { CellRange } from "./range.js";
 import { RecordsEditor } from "./records.js";
@@ -96,8 +97,11 @@ const keys = new Keys(tables, {
   where: "body, #evidence, .drawer .body",
   hears: (name) => !READING.test(name),
   back: () => focus.back({ scroll: false }),
+  takesAlt: () => isText(),
 });
 const range = new CellRange({ cells, focus, words, shown: byId("selected") });
+const isText = () => focus.now !== null && !range.isRange && cells.isTyped(focus.cell);
+const hints = new Hints(byId("evidence"), isText);
 const saving = new Saving({ cells, config, words, refuse, shown: byId("save-state"), discard: byId("discard") });
 const steps = new Steps(browserStore, `palate:undo:${config.store}${config.part ?? ""}`);
 const doubts = new Doubts(cells, dataOf("warnings-data"));
@@ -112,6 +116,7 @@ const choosing = new Choosing({
   focus,
   range,
   editing,
+  hints,
   words,
   where: byId("where"),
   choices: byId("choices"),
@@ -171,6 +176,7 @@ const submitting = new Submitting({
   saving,
   stillOpen,
   sheetDone: new SheetDone({ focus }),
+  hints,
   config,
   words,
   refuse,

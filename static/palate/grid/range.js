@@ -44,6 +44,8 @@ export class CellRange {
     this.far = null; // the opposite one; null where nothing but the focus is selected
     /** @type {Set<Cell>} */
     this.selected = new Set();
+    /** @type {(() => void)[]} */
+    this.listeners = []; // called at once when another range is selected, or none
     focus.listeners.push((_cell, keep) => {
       if (this.far && !keep) this.collapse();
     });
@@ -112,6 +114,7 @@ export class CellRange {
     for (const cell of now) if (!this.selected.has(cell)) cell.td.setAttribute("aria-selected", "true");
     this.selected = now;
     this.shown.textContent = now.size ? fill(this.words.selected, { n: now.size }) : "";
+    for (const listener of this.listeners) listener();
   }
 
   /** @param {Keys} keys */

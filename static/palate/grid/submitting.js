@@ -11,6 +11,7 @@ import { isJson, isLoggedOut, PATIENCE } from "../page/requests.js";
 /** @typedef {import("./cells.js").Cells} Cells */
 /** @typedef {import("./editing.js").Editing} Editing */
 /** @typedef {import("./focus.js").Focus} Focus */
+/** @typedef {import("./hints.js").Hints} Hints */
 /** @typedef {import("./saving.js").Saving} Saving */
 /** @typedef {import("./sheet_done.js").SheetDone} SheetDone */
 /** @typedef {import("./still_open.js").StillOpen} StillOpen */
@@ -23,6 +24,7 @@ import { isJson, isLoggedOut, PATIENCE } from "../page/requests.js";
  * @property {Saving} saving
  * @property {StillOpen} stillOpen
  * @property {SheetDone} sheetDone
+ * @property {Hints} hints
  * @property {DOMStringMap} config
  * @property {Sentences} words
  * @property {(sentence: string, how?: {calm?: boolean}) => void} refuse
@@ -33,12 +35,13 @@ const REST = 1000; // ms after a submission in which `s` does nothing
 
 export class Submitting {
   /** @param {Parts} parts */
-  constructor({ cells, focus, editing, saving, stillOpen, sheetDone, config, words, refuse, panel }) {
+  constructor({ cells, focus, editing, saving, stillOpen, sheetDone, hints, config, words, refuse, panel }) {
     this.cells = cells;
     this.focus = focus;
     this.saving = saving;
     this.stillOpen = stillOpen;
     this.sheetDone = sheetDone;
+    this.hints = hints;
     this.config = config;
     this.words = words;
     this.refuse = refuse;
@@ -126,7 +129,12 @@ export class Submitting {
   reopened(assignment) {
     this.set(assignment, "started");
     this.corrected.add(assignment);
-    this.refuse(fill(this.words.corrected, { row: this.cells.nameOf(assignment) }), { calm: true });
+    this.refuse(
+      fill(this.hints.isText() ? this.words.correctedTyped : this.words.corrected, {
+        row: this.cells.nameOf(assignment),
+      }),
+      { calm: true },
+    );
   }
 
   /**

@@ -5,7 +5,6 @@
 
 import { valueCode } from "../core/codes.js";
 import { completions } from "../core/completing.js";
-import { keyPlace } from "../core/keys.js";
 import { hasLines, readings, readValue, writtenValue } from "../core/values.js";
 import { fragment, inside, make, placeOf } from "../page/elements.js";
 import { Suggesting } from "./suggesting.js";
@@ -82,7 +81,7 @@ export class Typing {
     tables.addEventListener("focusout", (event) => this.suggest(this.cells.around(placeOf(event)), false));
     tables.addEventListener("dblclick", (event) => {
       const cell = cells.around(placeOf(event));
-      if (cell && this.isOpenTo(cell)) this.edit(cell);
+      if (cell && cells.isTyped(cell)) this.edit(cell);
     });
     this.field.addEventListener("keydown", (event) => this.press(event));
     this.field.addEventListener("input", () => this.typed());
@@ -96,16 +95,11 @@ export class Typing {
       this.box.addEventListener(kind, (event) => event.stopPropagation());
   }
 
-  /** @param {Cell} cell */
-  isOpenTo(cell) {
-    return this.cells.takesValues(cell) && !cell.off && this.cells.takesAnswers(cell);
-  }
-
   // What an earlier visit left half typed is put before its person again.
   start() {
     const left = this.store.names(this.prefix).flatMap((name) => this.cells.get(name.slice(this.prefix.length)) ?? []);
     for (const { td } of left) td.dataset.typed = "";
-    const cell = left.find((one) => this.isOpenTo(one));
+    const cell = left.find((one) => this.cells.isTyped(one));
     if (!cell) return;
     this.focus.go(cell);
     this.write(cell);
@@ -116,17 +110,13 @@ export class Typing {
   /** @param {KeyboardEvent} event on a cell, before the keys of the grid hear it */
   begin(event) {
     const cell = this.cells.around(placeOf(event));
-    if (!cell || placeOf(event) !== cell.td || !this.isOpenTo(cell) || this.range.isRange) return;
+    if (!cell || placeOf(event) !== cell.td || !this.cells.isTyped(cell) || this.range.isRange) return;
     const { key, ctrlKey, metaKey, altKey } = event;
     if (ctrlKey || metaKey) return;
     const isSign = [...key].length === 1 && key !== " ";
     if (altKey) {
       // The keys that are commands elsewhere would be letters here.
-      const name = isSign || key === " " ? key.toLowerCase() : "";
-      const command = this.keys.find(name) ?? this.keys.find(keyPlace(event)); // a Mac makes other signs with Alt
-      if (!command) return;
-      command(event);
-      event.preventDefault();
+      if (!this.keys.pressWithAlt(event)) return;
     } else if (key === " " && !event.shiftKey) {
       if (!this.takeSuggestion(cell)) return;
       event.preventDefault();
@@ -146,7 +136,7 @@ export class Typing {
    */
   suggest(cell, isThere) {
     if (!cell) return;
-    const text = isThere && this.isOpenTo(cell) && !cell.code ? this.suggesting.suggestion(cell) : "";
+    const text = isThere && this.cells.isTyped(cell) && !cell.code ? this.suggesting.suggestion(cell) : "";
     if (text) cell.td.dataset.suggested = text;
     else delete cell.td.dataset.suggested;
   }

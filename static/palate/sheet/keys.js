@@ -1,6 +1,6 @@
 // What each key does while the focus is in the tables of a sheet, or in what is read beside them; see `keyName` for names.
 
-import { keyName, keyPlace } from "../core/keys.js";
+import { keyName, keyPlace, keysWithAlt } from "../core/keys.js";
 import { hasDialog, placeOf } from "../page/elements.js";
 
 /** @typedef {(event: KeyboardEvent) => unknown} Action what gives back false has not done anything, and leaves the key to the browser */
@@ -12,14 +12,16 @@ export class Keys {
    * @param {string} beside.where selector of the elements beside the tables in which keys are heard too
    * @param {(name: string) => boolean} beside.hears which of the keys are
    * @param {() => void} [beside.back] leads into the tables once a key was heard
+   * @param {() => boolean} [beside.takesAlt] letters are typed into the focused cell, and a command takes Alt
    */
-  constructor(tables, { where, hears, back = () => {} }) {
+  constructor(tables, { where, hears, back = () => {}, takesAlt = () => false }) {
     /** @type {Map<string, {action: Action, when: () => boolean}[]>} */
     this.does = new Map(); // name -> what it does, the latest first
     tables.addEventListener("keydown", (event) => this.press(event));
     // Who has clicked into the document to read it labels from there, and is in the grid then.
     this.hears = hears;
     this.back = back;
+    this.takesAlt = takesAlt;
     document.addEventListener("keydown", (event) => {
       if (placeOf(event).matches(where)) this.hear(event);
     });
@@ -31,13 +33,31 @@ export class Keys {
    */
   hear(event) {
     const here = document.activeElement;
-    if (hasDialog() || !this.hears(keyName(event)) || !this.press(event)) return;
+    if (hasDialog() || !this.hears(keyName(event))) return;
+    const withAlt = event.altKey && !event.ctrlKey && !event.metaKey && this.takesAlt();
+    if (!(withAlt ? this.pressWithAlt(event) : this.press(event))) return;
     if (document.activeElement === here) this.back();
   }
 
   /** @param {KeyboardEvent} event */
   press(event) {
-    const action = this.find(keyName(event)) || this.find(keyName(event, keyPlace(event)));
+    return this.act(event, this.find(keyName(event)) || this.find(keyName(event, keyPlace(event))));
+  }
+
+  /**
+   * A command that takes Alt, since its letter alone is text.
+   * @param {KeyboardEvent} event
+   */
+  pressWithAlt(event) {
+    const action = keysWithAlt(event).map((name) => this.find(name));
+    return this.act(event, action.find(Boolean));
+  }
+
+  /**
+   * @param {KeyboardEvent} event
+   * @param {Action | undefined} action
+   */
+  act(event, action) {
     const done = action !== undefined && action(event) !== false;
     if (done) event.preventDefault();
     return done;
