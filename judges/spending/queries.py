@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import ROUND_UP, Decimal
 
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.db.models import Sum
@@ -11,6 +13,8 @@ from django.utils.translation import gettext as _
 from judges.spending.models import SpendingRun
 from llm.engine.prompt import Generated, PromptTooLong, Tokens
 from llm.prices import Spent
+
+SMALLEST_COST = Decimal("0.0001")  # that a limit can say
 
 
 def spent(run: SpendingRun) -> Spent:
@@ -36,6 +40,25 @@ def reached(run: SpendingRun) -> str | None:
             "used": f"{used.cost:.4f}",
         }
     return None
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Of a run, in tokens and in money; `as_much_again`: one of them stands in place of one that was reached."""
+
+    most_tokens: int | None
+    most_cost: Decimal | None
+    as_much_again: bool
+
+
+def proposed(run: SpendingRun, used: Spent) -> Limits:
+    """With which limits a paused run may go on: in place of one that was reached, as much again as it was."""
+    tokens, cost = run.most_tokens, run.most_cost
+    if more_tokens := tokens is not None and used.tokens >= tokens:
+        tokens += used.tokens
+    if more_cost := cost is not None and used.cost is not None and used.cost >= cost:
+        cost += used.cost.quantize(SMALLEST_COST, ROUND_UP)
+    return Limits(tokens, cost, as_much_again=more_tokens or more_cost)
 
 
 def written_in(answers: Sequence[Generated | PromptTooLong]) -> int:

@@ -8,6 +8,9 @@ from django import template
 from django.utils.formats import number_format
 
 from judges.generating import signs_told
+from judges.spending import queries as spending
+from judges.spending.models import SpendingRun
+from llm.prices import Spent
 
 register = template.Library()
 
@@ -40,6 +43,11 @@ def as_money(cost: Decimal) -> str:
     """To two places; of less than that to the first figure that is not 0."""
     places = 2 if cost == 0 or cost >= Decimal("0.01") else -cost.adjusted()
     return number_format(cost, places)
+
+
+@register.filter
+def proposed_limits(run: SpendingRun, used: Spent) -> spending.Limits:
+    return spending.proposed(run, used)
 
 
 @register.filter

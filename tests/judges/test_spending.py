@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -152,6 +153,37 @@ def test_a_run_pauses_at_its_limit_and_goes_on_with_a_higher_one(
     assert response.status_code == 302
     assert work(run) == 1
     assert (fresh(run).state, fresh(run).paused) == (Run.State.FINISHED, False)
+
+
+def limits_on(page: str) -> dict[str, str]:
+    """What stands in the fields of a paused run's form."""
+    fields = {name: re.search(rf'name="{name}"[^>]* value="([^"]*)"', page) for name in ("most_tokens", "most_cost")}
+    return {name: found[1] for name, found in fields.items() if found}
+
+
+@pytest.mark.parametrize(
+    ("limit", "proposed"),
+    [
+        # A row takes 2 cells x 100 tokens, at 2 x (90 x 2 + 10 x 10) / 1,000,000 = 0.00056.
+        ({"most_tokens": 150}, {"most_tokens": "350", "most_cost": ""}),
+        ({"most_cost": Decimal("0.0003")}, {"most_tokens": "", "most_cost": "0.0009"}),
+        ({"most_tokens": 150, "most_cost": Decimal(7)}, {"most_tokens": "350", "most_cost": "7"}),
+    ],
+    ids=["tokens", "money", "the other limit stays"],
+)
+def test_a_paused_run_goes_on_by_resuming_it_as_its_page_proposes(
+    leases: Leases, counting: Counting, author: Client, limit: dict[str, Any], proposed: dict[str, str]
+) -> None:
+    run = actions.start_run(study=leases.study, judge=priced(), by=None, **limit)
+    work(run)
+    at = run.get_absolute_url()
+    page = author.get(at).content.decode()
+    assert limits_on(page) == proposed
+    assert "The limit that is proposed allows as much again." in page
+    author.post(f"{at}resume/", proposed)
+    assert not fresh(run).paused
+    assert work(run) == 1
+    assert fresh(run).state == Run.State.FINISHED
 
 
 @pytest.mark.parametrize("limit", [{"most_tokens": 150}, {"most_cost": Decimal("0.0003")}])
