@@ -130,7 +130,7 @@ def certify(
     Args:
         bound: the one that decides, of `documents.BOUNDS`.
     Raises:
-        Refused: the study is not split, the judge has no label there, no test document has one of the judge and of
+        Refused: the study is not split, the judge does not answer that or has no label there, no test document has one of the judge and of
             people, the judge was fitted to one, the day is over, or an import is being shown. No look is counted then.
     """
     annotating.lock_study(study.pk)  # no other split is drawn meanwhile
@@ -141,6 +141,8 @@ def certify(
     if until < timezone.localdate():
         raise Refused(_("That day is over. A certificate is given until a day to come."))
     name = queries.question_name(question)
+    if name not in queries.answered_questions(study, rater):
+        raise Refused(words.not_answered(rater.code, question))
     _keep_parts(split)
     judge = queries.judge_behind(rater)
     if judge is not None and (seen := queries.seen_test_rows(judge, split)).all:

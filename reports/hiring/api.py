@@ -283,7 +283,7 @@ def cost(request: Request, slug: str) -> Response:
     found = queries.cost_of(split, rater, question, **claim)
     told = {name: getattr(found, name) for name in ("development", "size", "least", "lacking", "tests", "planned")}
     told["reason"] = reasons().get(found.planned.reason, found.planned.reason)
-    told["refusal"] = why_not_tested(rater, split, found.size)
+    told["refusal"] = why_not_tested(rater, question, split, found.size)
     return Response(CostSerializer(told).data)
 
 

@@ -5,6 +5,8 @@ from decimal import Decimal
 from typing import Any
 
 from django import forms
+from django.db.models import QuerySet
+from django.http import QueryDict
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -12,7 +14,8 @@ from annotation.forms.many import ManyField
 from annotation.models import Question, Rater, Study
 from base.text import natural
 from reports.hiring.documents import APPROXIMATE, EXACT
-from reports.hiring.queries import question_name
+from reports.hiring.queries import answered_questions, question_name
+from reports.hiring.words import not_answered
 from reports.models import Split
 
 _SEED = 2**31 - 1
@@ -56,7 +59,23 @@ class CodeField(forms.ModelChoiceField):  # type: ignore[type-arg]
         return rater.code
 
 
+class AnsweredSelect(forms.Select):
+    """Offers the questions that a judge answers, and says of the others that it does not."""
+
+    judge = ""
+    answered: frozenset[int] | None = None
+
+    def create_option(self, name: str, value: Any, label: int | str, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        option: dict[str, Any] = super().create_option(name, value, label, *args, **kwargs)
+        if self.answered is not None and value.value not in self.answered:
+            option["attrs"]["disabled"] = True
+            option["label"] = _("%(question)s: not answered by “%(judge)s”") % {"question": label, "judge": self.judge}
+        return option
+
+
 class QuestionField(forms.ModelChoiceField):  # type: ignore[type-arg]
+    widget = AnsweredSelect
+
     def label_from_instance(self, question: Question) -> str:
         return f"{question.section.title} · {question.title}"
 
@@ -89,9 +108,31 @@ class CertifyForm(forms.Form):
         super().__init__(*args, **kwargs)
         judges = study.raters.judges()
         questions = Question.objects.filter(section__scheme=study.scheme).select_related("section__scheme")
+        questions = questions.order_by("section__position", "position")
         self.fields["judge"].queryset = judges.order_by("code")  # type: ignore[attr-defined]
-        self.fields["question"].queryset = questions.order_by("section__position", "position")  # type: ignore[attr-defined]
+        self.fields["question"].queryset = questions  # type: ignore[attr-defined]
         self.initial = {"until": timezone.localdate() + timedelta(days=DAYS), **self.initial}
+        code = (self.data if self.is_bound else self.initial).get("judge")
+        judge = next((rater for rater in judges.order_by("code") if code in (None, rater.code)), None)
+        self.answered = [] if judge is None else _answered(study, judge, questions)
+        if judge is not None:
+            select: AnsweredSelect = self.fields["question"].widget  # type: ignore[assignment]
+            select.judge, select.answered = judge.code, frozenset(question.pk for question in self.answered)
+
+    @classmethod
+    def changed(cls, asked: QueryDict, *, study: Study) -> CertifyForm:
+        """As its page has it after a change: where the judge does not answer the question, with one that it does."""
+        form = cls(asked, study=study)
+        if not form.answered or asked.get("question") in {str(question.pk) for question in form.answered}:
+            return form
+        return cls({**asked.dict(), "question": str(form.answered[0].pk)}, study=study)
+
+    def clean(self) -> dict[str, Any]:
+        data: dict[str, Any] = super().clean() or self.cleaned_data
+        judge, question = data.get("judge"), data.get("question")
+        if judge and question and question not in self.answered:
+            self.add_error("question", not_answered(judge.code, question))
+        return data
 
     def clean_bound(self) -> str:
         return self.cleaned_data["bound"] or APPROXIMATE
@@ -100,6 +141,11 @@ class CertifyForm(forms.Form):
     def shares(self) -> tuple[float, float]:
         """Of wrong cells, and the confidence, 0 to 1."""
         return float(self.cleaned_data["epsilon"] / 100), float(self.cleaned_data["confidence"] / 100)
+
+
+def _answered(study: Study, judge: Rater, questions: QuerySet[Question]) -> list[Question]:
+    names = answered_questions(study, judge)
+    return [question for question in questions if question_name(question) in names]
 
 
 def question_called(study: Study, name: str) -> Question | None:

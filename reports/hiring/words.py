@@ -11,7 +11,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from annotation.models import Rater, Study
+from annotation.models import Question, Rater, Study
 from reports.hiring import cells, queries
 from reports.hiring.queries import SeenRows, TestSize
 from reports.models import Split
@@ -48,8 +48,18 @@ def reasons() -> dict[str, str]:
     }
 
 
-def why_not_tested(rater: Rater, split: Split, size: TestSize) -> str:
+def not_answered(judge: str, question: Question) -> str:
+    """Why a judge is not tested on a question that it does not answer."""
+    return _("“%(judge)s” does not answer “%(question)s”, so that there is nothing to certify.") % {
+        "judge": judge,
+        "question": question.title,
+    }
+
+
+def why_not_tested(rater: Rater, question: Question, split: Split, size: TestSize) -> str:
     """Why a judge is not tested now, which would be a look at the test part for nothing; "" where it may be."""
+    if queries.question_name(question) not in queries.answered_questions(split.study, rater):
+        return not_answered(rater.code, question)
     judge = queries.judge_behind(rater)
     if judge is not None and (seen := queries.seen_test_rows(judge, split)).all:
         return was_fitted(rater.code, seen)

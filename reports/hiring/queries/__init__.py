@@ -5,6 +5,7 @@ from __future__ import annotations
 from reports.hiring.queries.certifying import (
     Cost,
     TestSize,
+    answered_questions,
     changes,
     cost_of,
     development_cells,
@@ -66,6 +67,7 @@ __all__ = [
     "TestSize",
     "WorkToDo",
     "answer_key",
+    "answered_questions",
     "candidates",
     "certificates_of",
     "changes",

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from django.db.models import Count, Q
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext_lazy
 
-from annotation.models import Question, Rater, Study
+from annotation.models import Label, Question, Rater, Study
 from judges.lineage.queries import weighed
+from judges.methods.prompt_files import questions_for
 from judges.models import Judge, Run
 from judges.runs import evidence
 from llm.models import LanguageModel
@@ -34,6 +35,20 @@ def judge_behind(rater: Rater) -> Judge | None:
     run = Run.objects.filter(rater=rater).select_related("judge__model", "judge__prompt", "judge__evidence__model")
     last = run.order_by("-started_at").first()
     return last.judge if last is not None else None
+
+
+def answered_questions(study: Study, rater: Rater) -> set[str]:
+    """By name, what a judge answers: what its prompt asks of its method; where its labels came from a file, what they
+    answer. At most two queries."""
+    judge = judge_behind(rater)
+    if judge is not None:
+        return set(questions_for(judge.prompt_spec, judge.method))
+    asked = Question.objects.filter(section__scheme=study.scheme).select_related("section")
+    return {question_name(question) for question in asked.filter(Exists(_labels_to(rater)))}
+
+
+def _labels_to(rater: Rater) -> QuerySet[Label]:
+    return Label.objects.filter(question=OuterRef("pk"), assignment__rater=rater)
 
 
 def identity(study: Study, rater: Rater) -> dict[str, Any]:

@@ -40,7 +40,7 @@ def certify(request: AppRequest, study: Study) -> HttpResponse:
         if question := question_called(study, asked.get("question", "")):
             initial["question"] = question
         given = "until" in asked
-        form = CertifyForm(asked if given else None, study=study, initial=initial)
+        form = CertifyForm.changed(asked, study=study) if given else CertifyForm(study=study, initial=initial)
     context: dict[str, Any] = {"study": study, "scheme": study.scheme.parsed, "split": split, "form": form}
     if split is not None and form.is_bound and form.is_valid():
         context["cost"] = _cost(study, split, form)
@@ -88,7 +88,7 @@ def _cost(study: Study, split: Split, form: CertifyForm) -> dict[str, Any]:
         "lacking": cost.lacking,
         "tests": cost.tests,
         "looks": queries.looks_at(study),
-        "refusal": why_not_tested(rater, split, cost.size),
+        "refusal": why_not_tested(rater, question, split, cost.size),
     }
 
 

@@ -120,6 +120,7 @@ def world(
     n_rows: int = 30,
     n_labelled: int = 20,
     unsure: float = 0.15,
+    scheme: str = SCHEME,
     users: Mapping[str, User] = MappingProxyType({}),
 ) -> World:
     """The judge has labelled everything, the first person the first `n_labelled` rows of each sheet. Those of mara,
@@ -129,7 +130,7 @@ def world(
         return users.get(name) or builders.user(name)
 
     manager = user("mara")
-    study = builders.study("claims", of=builders.scheme(SCHEME), by=manager)
+    study = builders.study("claims", of=builders.scheme(scheme), by=manager)
     people = tuple(builders.rater(study, user(name)) for name in ("anna", "boris"))
     model = LanguageModel.objects.create(name="small", location="/nowhere/small")
     judge = create_judge(name="scorer", method="cloze", model=model, prompt_text=PROMPT)

@@ -7,6 +7,7 @@ import io
 import itertools
 import json
 import math
+import re
 import zipfile
 from collections import Counter
 from typing import Any
@@ -22,7 +23,7 @@ from annotation import doors
 from annotation.actions import Refused
 from annotation.evidence.blocks import Block
 from annotation.evidence.kinds import PARAGRAPH
-from annotation.models import Arrival, Assignment, ExperimentSeat, Row, User
+from annotation.models import Arrival, Assignment, ExperimentSeat, Question, Rater, Row, User
 from judges import actions as judging
 from judges.models import FittedCalibration, Judge, Run
 from llm.actions import store_prompt
@@ -354,6 +355,50 @@ def test_the_api_says_what_a_certificate_costs_and_is_no_look(world: World, api_
     assert list(api.get(address, {**asked, "judge": "nobody"}).json()) == ["judge"]
     Split.objects.all().delete()
     assert api.get(address, asked).status_code == 409
+
+
+# What a judge by options is not asked.
+REMARK = """\
+      - {key: remark, title: Remark, kind: text, text: {longest: 200}, ask_unless: {made: [made, other]}}
+"""
+
+
+def test_a_judge_is_certified_on_what_it_answers_alone(api_of: ApiOf, client_of: ClientOf) -> None:
+    world = simulated.world(
+        n_sheets=1, n_rows=24, n_labelled=22, unsure=0.0, scheme=simulated.SCHEME + REMARK
+    )
+    actions.draw_split(study=world.study, unit="row", share=60, seed=3, by=world.manager)
+    remark = Question.objects.select_related("section__scheme").get(key="remark")
+    client, address = client_of(world.manager), reverse("reports:certify", args=[world.study.slug])
+    refusal = "“scorer” does not answer “Remark”, so that there is nothing to certify."
+
+    page = client.get(address).content.decode()
+    assert "Claims · Made</option>" in page
+    assert re.search(rf'<option value="{remark.pk}" disabled>\s*Claims · Remark: not answered by “scorer”', page)
+
+    # Another judge was chosen, which does not answer what was chosen before.
+    form = {"judge": world.rater.code, "epsilon": "20", "confidence": "80", "until": FAR.isoformat()}
+    changed = client.get(address, {**form, "question": remark.pk}, headers={"HX-Request": "true"})
+    assert changed.context["cost"]["development"]
+    assert re.search(rf'<option value="{world.question.pk}" selected>', changed.content.decode())
+
+    tested = client.post(address, {**form, "question": remark.pk}).content.decode()
+    assert refusal in tested
+    api, base = api_of(world.manager), f"/api/v1/studies/{world.study.slug}/certificates/"
+    claim = {"judge": world.rater.code, "question": "claims.remark", "epsilon": 0.2, "confidence": 0.8}
+    told = api.post(base, {**claim, "until": FAR}, format="json")
+    assert (told.status_code, told.json()["detail"]) == (409, refusal)
+    assert api.get(f"{base}cost/", claim).json()["refusal"] == refusal
+    assert not TestLook.objects.exists()
+
+
+def test_a_judge_from_a_file_is_certified_on_what_it_has_labelled(world: World, client_of: ClientOf) -> None:
+    Run.objects.all().delete()
+    client, address = client_of(world.manager), reverse("reports:certify", args=[world.study.slug])
+    assert "not answered by" not in client.get(address).content.decode()
+    assert certified(world).question == world.question
+    Rater.objects.create(study=world.study, kind=Rater.Kind.JUDGE, code="idle")
+    assert "Claims · Made: not answered by “idle”" in client.get(address, {"judge": "idle"}).content.decode()
 
 
 def test_the_exact_bound_decides_where_it_is_asked_for(world: World, api_of: ApiOf, client_of: ClientOf) -> None:
