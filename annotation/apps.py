@@ -77,7 +77,7 @@ class AnnotationConfig(AppConfig):
             doors.SetupStep(
                 position=50,
                 label=_("Board"),
-                words=_("Follow the first %(rows)s that are submitted; then this list goes."),
+                words=_("Follow the first %(rows)s that are submitted."),
                 url_name="annotation:board",
                 is_done=setup.has_labelled_rows,
             ),

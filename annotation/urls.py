@@ -69,6 +69,7 @@ urlpatterns = [
     path("studies/<slug:slug>/", desk.study, name="study"),
     path("studies/<slug:slug>/next/", desk.follows, name="follows"),
     path("studies/<slug:slug>/settings/", desk.settings, name="settings"),
+    path("studies/<slug:slug>/settings/setup/", desk.put_setup_away, name="put-setup-away"),
     path("studies/<slug:slug>/settings/scheme/", desk.change_scheme, name="change-scheme"),
     path("studies/<slug:slug>/archive/", undoing.archive_study, name="archive-study"),
     path("studies/<slug:slug>/delete/", undoing.delete_study, name="delete-study"),

@@ -568,6 +568,7 @@ TABLE = {
     "annotation:change-scheme": Url(MANAGERS, MANAGERS, args=slug),
     "annotation:study": Url(MEMBERS, args=slug),
     "annotation:settings": Url(MANAGERS, MANAGERS, args=slug),
+    "annotation:put-setup-away": Posted(MANAGERS, args=slug),
     "annotation:archive-study": Posted(MANAGERS, args=slug),
     "annotation:delete-study": Url(MANAGERS, MANAGERS, args=slug),
     "annotation:resume-deletion": Posted(OWNERS, args=a_deletion),

@@ -30,6 +30,9 @@ class StudySettingsSerializer(serializers.Serializer[Any]):
         allow_blank=True, help_text=_("Questions about who labels: “questions:” as in a scheme file.")
     )
     submit_complete = serializers.BooleanField(help_text=_("A person's last answer submits."))
+    shows_setup = serializers.BooleanField(
+        help_text=_("Its first page lists the steps of setting it up, until they are done.")
+    )
 
 
 @extend_schema(methods=["GET"], responses=StudySettingsSerializer)

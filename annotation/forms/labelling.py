@@ -324,7 +324,7 @@ class StudySettingsForm(forms.ModelForm):  # type: ignore[type-arg]
 
     class Meta:
         model = Study
-        fields = ["title", "slug", "guideline", "consent", "background", "submit_complete"]
+        fields = ["title", "slug", "guideline", "consent", "background", "submit_complete", "shows_setup"]
         labels = {
             "title": _("Title"),
             "slug": _("Address"),
@@ -332,6 +332,7 @@ class StudySettingsForm(forms.ModelForm):  # type: ignore[type-arg]
             "consent": _("Consent text"),
             "background": _("Background form"),
             "submit_complete": _("A person's last answer submits"),
+            "shows_setup": _("Steps of setting it up"),
         }
         error_messages = {"slug": ADDRESS}
         help_texts = {

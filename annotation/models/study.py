@@ -46,6 +46,9 @@ class Study(models.Model):
     submit_complete = models.BooleanField(
         default=False, help_text=_("The last answer of a person's row submits it; a correction opens it again.")
     )
+    shows_setup = models.BooleanField(
+        default=True, help_text=_("Its first page lists the steps of setting it up, until they are done.")
+    )
     consent = models.TextField(
         _("consent text"),
         blank=True,

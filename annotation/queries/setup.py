@@ -19,12 +19,15 @@ class StepTaken:
 
 
 def steps(study: Study) -> list[StepTaken]:
-    """The steps in their order; [] once the last one is done, by people or judges. A query for each step."""
+    """The steps in their order; [] once all are done that a study cannot do without, or the list was put away. A query
+    for each step."""
+    if not study.shows_setup:
+        return []
     words = study.scheme.parsed.words.translated().model_dump()
     fitting = [step for step in doors.setup_steps() if step.fits(study)]
     done = {step: step.is_done(study) for step in fitting}
     waiting = [step for step, is_done in done.items() if not is_done and not step.optional]
-    if fitting[-1] not in waiting:
+    if not waiting:
         return []
     return [StepTaken(step, str(step.words) % words, is_done, step is waiting[0]) for step, is_done in done.items()]
 

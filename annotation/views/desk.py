@@ -12,7 +12,7 @@ from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation import actions, doors, queries
 from annotation.deriving import queries as deriving
@@ -131,6 +131,14 @@ def settings(request: AppRequest, study: Study) -> HttpResponse:
     return render(
         request, "annotation/settings.html", {"study": study, "form": form, "has_answers": actions.has_answers(study)}
     )
+
+
+@require_POST
+@for_roles(Role.MANAGER)
+def put_setup_away(request: AppRequest, study: Study) -> HttpResponse:
+    actions.change_study(study=study, shows_setup=False)
+    messages.success(request, _("The steps are put away. The settings of the study bring them back."))
+    return redirect("annotation:study", study.slug)
 
 
 @require_GET

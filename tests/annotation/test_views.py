@@ -301,17 +301,32 @@ def test_a_new_study_says_what_to_do_next_until_it_is_done(leases: Leases, clien
         ("Plan", False, False),
         ("Board", False, False),
     ]
-    # The other study has its rows, people and work; the list goes with its first submission.
+    # The other study has its rows, people and work; the list goes with its first submission, which was its last step.
     assert [done for _label, done, _next in listed(leases.study)] == [True, True, True, False]
     label(leases.annas[0])
     actions.submit(assignment=leases.annas[0])
     assert listed(leases.study) == []
-    # A study of judges alone needs neither people nor a plan.
+    # Labels that are there before anybody was invited, as of an import, leave the steps that remain.
     of_judges = builders.study("judged-leases", of=leases.study.scheme, by=leases.manager)
     judged = builders.assignments(builders.judge(of_judges), builders.sheet(of_judges))
     assert [done for _label, done, _next in listed(of_judges)] == [True, False, False, False]
     actions.submit(assignment=judged[0], allow_open=True)
+    assert listed(of_judges) == [
+        ("Import", True, False),
+        ("People", False, True),
+        ("Plan", False, False),
+        ("Board", True, False),
+    ]
+    # Who needs neither people nor a plan puts the list away, and gets it back in the settings.
+    manager = client_of(leases.manager)
+    answer = manager.post(reverse("annotation:put-setup-away", args=["judged-leases"]), follow=True).content.decode()
+    assert "The settings of the study bring them back." in answer
     assert listed(of_judges) == []
+    manager.post(
+        reverse("annotation:settings", args=["judged-leases"]),
+        {"title": "Judged", "slug": "judged-leases", "shows_setup": "on"},
+    )
+    assert len(listed(of_judges)) == 4
     page = client_of(leases.manager).get(reverse("annotation:study", args=["new-leases"])).content.decode()
     assert f'href="{reverse("annotation:import", args=["new-leases"])}"' in page
     # Who labels is shown no such list.
