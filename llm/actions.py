@@ -16,6 +16,7 @@ from base.text import storable
 from llm import doors, registry
 from llm.backends.base import Backend, BackendError, Use
 from llm.engine.prompt import Generated, OnProgress, PromptTooLong
+from llm.engine.thoughts import only_thinks, without_thoughts
 from llm.generating import signs
 from llm.models import Generation, LanguageModel, Prompt
 from llm.prompts import digest, with_plain_ends
@@ -90,6 +91,7 @@ def write(generation: Generation, backend: Backend, on_progress: OnProgress | No
 
     Raises:
         PromptTooLong: prompt and text do not fit the model's context.
+        OnlyThought: as `filled`.
         BackendError: as `Backend.generate`. Whatever `on_progress` raises.
     """
     begun = time.monotonic()
@@ -114,16 +116,33 @@ def write_together(
     return answers, (time.monotonic() - begun) / len(generations)
 
 
+class OnlyThought(ValueError):
+    """A text was cut off while the model still thought. `tokens`: how many it wrote, None where nobody counted."""
+
+    def __init__(self, tokens: int | None) -> None:
+        self.tokens = tokens
+        super().__init__(
+            _(
+                "The model thought until its text was cut off, so that there is none. Let texts be longer, or take a "
+                "model that answers without thinking."
+            )
+        )
+
+
 def filled(generation: Generation, answer: Generated | PromptTooLong, *, seconds: float) -> Generation:
-    """The record with what the model answered; nothing is stored yet.
+    """The record with what the model answered, without what it thought before; nothing is stored yet.
 
     Raises:
         PromptTooLong: it is the answer.
+        OnlyThought: the answer is cut off in a thought.
     """
     if isinstance(answer, PromptTooLong):
         raise answer
+    if answer.cut and only_thinks(answer.said):
+        raise OnlyThought(answer.tokens)
+    text = without_thoughts(answer.text)
     generation.seconds = seconds
-    generation.text = storable(answer.text)
+    generation.text = storable(text if text == answer.text else text.lstrip())
     generation.finish, generation.tokens = answer.finish, answer.tokens
     generation.signs = {str(seen.sign): seen.words for seen in signs.seen_in(generation.text, prompt=generation.asked)}
     return generation

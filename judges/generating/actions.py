@@ -227,6 +227,9 @@ def write(held: Held[GenerationItem]) -> None:
                 counter.counted(generation.tokens or 0)
         except PromptTooLong as too_long:
             raise ItemFailed(str(too_long)) from too_long
+        except llm.OnlyThought as thought:
+            counter.counted(thought.tokens or 0)
+            raise ItemFailed(str(thought)) from thought
         with held.finishing(**counter.added):
             llm.store_text(generation, identity=identity)
 

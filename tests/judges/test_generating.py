@@ -28,8 +28,10 @@ from recipes.memorization.names import read_names
 from tests import builders
 from tests.builders import ApiOf, ClientOf
 from tests.judges import generations
+from tests.judges.completion_server import THOUGHT
 from tests.judges.generations import BARE, GENERAL, SMOLLM2, dishes, model, started, wanted, work, writes
 from tests.judges.helpers import later
+from tests.judges.serving import Running
 from work import actions as machine
 from work.states import RunState
 
@@ -263,6 +265,65 @@ def test_a_prompt_that_does_not_fit_fails_its_text_alone(monkeypatch: pytest.Mon
     work(run)
     assert [item.state for item in queries.texts_of(run)] == ["failed", "failed", "done", "done"]
     assert "model takes 80" in run.items.filter(state="failed")[0].error
+
+
+THOUGHT_ALONE = "The model thought until its text was cut off, so that there is none."
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        ("<think>\nIs it rice?\n</think>\n\nBoil the rice.", "Boil the rice."),
+        ("Is it rice?</think>\n\nBoil the rice.", "Boil the rice."),  # the prompt began the thought
+        ("\n Boil the rice.\n", "\n Boil the rice.\n"),  # nothing was thought, and the text stays as it was written
+        ("<think>Well.</think>", ""),
+    ],
+    ids=["first", "begun by the prompt", "none", "nothing else"],
+)
+def test_what_a_model_thinks_first_is_no_part_of_its_text(
+    answer: str, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writes(monkeypatch, answer)
+    run = started(dishes("Coleslaw"), wanted(per_type=1))
+    work(run)
+    generation = run.items.get().generation
+    assert (generation.text, list(generation.signs)) == (text, [] if text else ["empty"])
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_a_text_that_is_cut_off_in_a_thought_fails_alone(together: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    writes(
+        monkeypatch, lambda prompt, _seed: "<think>Is it" if "Koshari" in prompt else "<think>?</think>Cut", cut=True
+    )
+    run = started(dishes(), replace(wanted(), together=together))
+    work(run)
+    assert [item.state for item in queries.texts_of(run)] == ["failed", "failed", "done", "done"]
+    for item in run.items.filter(state="failed"):
+        assert item.error.startswith(THOUGHT_ALONE)
+        assert item.generation.text is None
+    assert {item.generation.text for item in run.items.filter(state="done")} == {"Cut"}
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("where", ["text", "reasoning_content"])
+def test_thoughts_that_a_server_leaves_in_its_answers_are_left_out(server: Running, where: str) -> None:
+    served = llm.store_model(location=server.address, backend="openai", served_name="chat")
+
+    def texts(longest: int) -> GenerationRun:
+        of = wanted(per_type=1, longest=longest)
+        (run,) = actions.start(study=study, models=[served], wanted=of, by=None, enqueue=False)
+        work(run)
+        return run
+
+    study = dishes("Coleslaw")
+    plain = texts(longest=8).items.get().generation
+    server.tell(thinks=where)
+    thinking = texts(longest=8 + len(THOUGHT)).items.get().generation
+    assert plain.text
+    assert thinking.text == (plain.text.lstrip() if where == "text" else plain.text)
+    failed = texts(longest=12).items.get()
+    assert failed.error.startswith(THOUGHT_ALONE)
+    assert failed.tokens > failed.written >= 12  # what it took is counted
 
 
 def test_a_dead_workers_text_goes_to_another_and_is_there_once(monkeypatch: pytest.MonkeyPatch) -> None:

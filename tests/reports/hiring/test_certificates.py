@@ -364,9 +364,7 @@ REMARK = """\
 
 
 def test_a_judge_is_certified_on_what_it_answers_alone(api_of: ApiOf, client_of: ClientOf) -> None:
-    world = simulated.world(
-        n_sheets=1, n_rows=24, n_labelled=22, unsure=0.0, scheme=simulated.SCHEME + REMARK
-    )
+    world = simulated.world(n_sheets=1, n_rows=24, n_labelled=22, unsure=0.0, scheme=simulated.SCHEME + REMARK)
     actions.draw_split(study=world.study, unit="row", share=60, seed=3, by=world.manager)
     remark = Question.objects.select_related("section__scheme").get(key="remark")
     client, address = client_of(world.manager), reverse("reports:certify", args=[world.study.slug])
