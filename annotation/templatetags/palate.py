@@ -70,15 +70,15 @@ def styles(page: str) -> str:
 
 
 @register.simple_tag
-def grid_dialogs(*, has_text: object) -> SafeString:
+def grid_dialogs(*, has_text: object, row: str) -> SafeString:
     """The grid's help and its questions, which no sheet changes; made once a language. `has_text`: the sheet has a text
-    that its columns come from."""
-    return _grid_dialogs(get_language(), bool(has_text))
+    that its columns come from; `row`: what the scheme calls a row."""
+    return _grid_dialogs(get_language(), bool(has_text), row)
 
 
 @lru_cache
-def _grid_dialogs(language: str | None, has_text: bool) -> SafeString:
-    return render_to_string("annotation/_grid_dialogs.html", {"has_text": has_text})
+def _grid_dialogs(language: str | None, has_text: bool, row: str) -> SafeString:
+    return render_to_string("annotation/_grid_dialogs.html", {"has_text": has_text, "row": row})
 
 
 @register.simple_tag

@@ -130,8 +130,9 @@ def certify(
     Args:
         bound: the one that decides, of `documents.BOUNDS`.
     Raises:
-        Refused: the study is not split, the judge does not answer that or has no label there, no test document has one of the judge and of
-            people, the judge was fitted to one, the day is over, or an import is being shown. No look is counted then.
+        Refused: the study is not split, the judge does not answer the question or has no label there, no test document
+            has one of the judge and of people, the judge was fitted to one, the day is over, or an import is being
+            shown. No look is counted then.
     """
     annotating.lock_study(study.pk)  # no other split is drawn meanwhile
     annotating.refuse_while_shown(study.pk)

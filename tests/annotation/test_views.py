@@ -15,6 +15,7 @@ from django.utils import timezone
 from annotation import actions, scripts
 from annotation.evidence.blocks import Block
 from annotation.models import Assignment, Label, Option, Study
+from annotation.templatetags.palate import grid_dialogs
 from tests import builders
 from tests.annotation.test_saving import change, save
 from tests.builders import ClientOf, Leases, label
@@ -38,6 +39,13 @@ def test_sheet_shows_my_cells(leases: Leases, client_of: ClientOf) -> None:
     assert page.count('data-option="implied"') == 1
     assert "Clause 2" in page
     assert "Give notice" in page
+
+
+def test_the_help_of_a_sheet_calls_rows_as_its_scheme_does(leases: Leases, client_of: ClientOf) -> None:
+    """Whatever the sheet that was opened before calls them."""
+    page = client_of(leases.anna).get(reverse("annotation:sheet", args=[leases.sheet.pk])).content.decode()
+    assert "submit this clause, or take it back" in page
+    assert "submit this &lt;page&gt;" in str(grid_dialogs(has_text=False, row="<page>"))
 
 
 def test_names_on_a_sheet_are_text_and_long_ones_are_there_whole(leases: Leases, client_of: ClientOf) -> None:

@@ -438,7 +438,7 @@ def test_the_pages(leases: Leases, client_of: ClientOf, monkeypatch: pytest.Monk
     part = manager.get(address, HTTP_HX_REQUEST="true")
     assert part.headers["HX-Refresh"] == "true"
     page = manager.get(address).content.decode()
-    assert "2 of 2 documents, 1 items in 2 lists" in page
+    assert "2 of 2 clauses, 1 items in 2 lists" in page
     assert "1 not in the document" in page
     first, second = (
         manager.get(f"{address}{row.pk}/").content.decode() for row in leases.sheet.rows.order_by("position")

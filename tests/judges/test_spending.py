@@ -417,7 +417,7 @@ def test_a_judge_without_a_model_is_tried_at_once_and_leaves_nothing(leases: Lea
     assert estimating.estimate(leases.study, helpers.lexical_judge()).seconds is not None  # the trial's pace
     Judge.objects.all().delete()
     assert "It answers <strong>Implied</strong>." in page
-    assert "rows to label" in page
+    assert "clauses to label" in page
     assert not Label.objects.filter(assignment__rater__kind="judge").exists()
     assert not Judge.objects.exists()
     assert Trial.objects.count() == 1

@@ -91,7 +91,7 @@ def test_a_working_run_asks_for_its_numbers_again(leases: Leases, run: Run, mana
     assert 'hx-trigger="every 2s"' in page
     assert ">Cancel</button>" in page
     part = manager.get(address(leases, run), **HTMX)
-    assert "0 of 2 rows" in part.content.decode()
+    assert "0 of 2 clauses" in part.content.decode()
     assert "<html" not in part.content.decode()
     assert "HX-Refresh" not in part.headers
 
@@ -101,7 +101,7 @@ def test_when_it_ends_the_whole_page_comes_anew(leases: Leases, run: Run, manage
     assert manager.get(address(leases, run), **HTMX).headers["HX-Refresh"] == "true"
     page = manager.get(address(leases, run)).content.decode()
     assert "hx-trigger" not in page
-    assert "2 of 2 rows, 10 labels" in page
+    assert "2 of 2 clauses, 10 labels" in page
     assert "snowballstemmer" in page  # the record of the worker
     assert ">Resume</button>" not in page
     assert ">Cancel</button>" not in page
@@ -110,7 +110,7 @@ def test_when_it_ends_the_whole_page_comes_anew(leases: Leases, run: Run, manage
 def test_cancel_and_resume(leases: Leases, run: Run, manager: Client) -> None:
     page = manager.post(address(leases, run, "cancel/"), follow=True).content.decode()
     assert "Cancelled" in page
-    assert "with the 2 rows that have no labels yet" in page
+    assert "with the 2 clauses that have no labels yet" in page
     page = manager.post(address(leases, run, "resume/"), follow=True).content.decode()
     assert ">Cancel</button>" in page
 
@@ -153,7 +153,7 @@ def test_a_row_that_fails_while_one_watches_is_named_too(leases: Leases, judge: 
 
 def test_a_researcher_watches_and_has_no_buttons(leases: Leases, run: Run, client_of: ClientOf) -> None:
     page = client_of(leases.researcher).get(address(leases, run)).content.decode()
-    assert "0 of 2 rows" in page
+    assert "0 of 2 clauses" in page
     assert ">Cancel</button>" not in page
 
 
@@ -173,13 +173,13 @@ def test_the_run_shows_how_many_answers_could_not_be_read_and_the_first(
     leases: Leases, rated: Run, manager: Client
 ) -> None:
     page = manager.get(address(leases, rated)).content.decode()
-    assert "6 of 6 rows, 0 labels" in page
+    assert "6 of 6 clauses, 0 labels" in page
     assert "<strong>12</strong><span>answers unreadable</span>" in page
     assert "Answers that could not be read" in page
     assert "The first 5 of 12." in page
     assert "Lease · Clause 1" in page
     assert 'class="quiet">repeat 2' in page
-    assert "3 labellings of each row" in page
+    assert "3 labellings of each clause" in page
     assert '<dd class="n">0.7</dd>' in page
     raw = queries.unreadable(rated)[0].raw.strip()
     assert escape(raw) in page
