@@ -45,6 +45,7 @@ def certify(request: AppRequest, study: Study) -> HttpResponse:
     if split is not None and form.is_bound and form.is_valid():
         context["cost"] = _cost(study, split, form)
     if request.htmx:
+        context["question"] = form["question"].as_widget(attrs={"hx-swap-oob": "true"})  # as the judge answers it
         return render(request, "reports/hiring/_cost.html", context)
     return render(request, "reports/hiring/certify.html", context)
 
