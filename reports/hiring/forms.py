@@ -116,7 +116,7 @@ class CertifyForm(forms.Form):
         judge = next((rater for rater in judges.order_by("code") if code in (None, rater.code)), None)
         self.answered = [] if judge is None else _answered(study, judge, questions)
         if judge is not None:
-            select: AnsweredSelect = self.fields["question"].widget  # type: ignore[assignment]
+            select: AnsweredSelect = self.fields["question"].widget
             select.judge, select.answered = judge.code, frozenset(question.pk for question in self.answered)
 
     @classmethod
