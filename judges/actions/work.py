@@ -55,7 +55,9 @@ def label(held: Held[WorkItem]) -> None:
             with spending.counted(held) as beat:
                 found = held.found if isinstance(held.found, together.Found) else None
                 heard = None if backend is None else Overheard(backend if found is None else found.beside(backend))
-                labelled = labelling.label_row(judge, assignment, heard, beat, item.run.corrected)
+                labelled = labelling.label_row(
+                    judge, assignment, heard, beat, item.run.corrected, before=found.asked if found else None
+                )
                 beat.counted(labelled.written)
                 _finish(held, beat, labelled, sorted(set(heard.digests)) if heard else [])
         except (labelling.RowFailed, Refused) as failure:

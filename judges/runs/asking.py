@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from annotation.actions import Answer
 from annotation.evidence.blocks import Block
@@ -157,7 +157,8 @@ class AtRow:
     `tokens`: fed so far, over all calls of its backend; what `on_progress` is told. `written`: those of them that the
     model wrote. `only_sized`: of what is asked only the length matters, so that no encoder need choose lines.
     `answers`: the judge's words for the options of all that its prompt asks of the row. `replies`: by a cell of what
-    one answer holds, what was written for it before, so that it is not asked for again.
+    one answer holds, what was written for it before, so that it is not asked for again. `before`: its prompt as it was
+    written out before.
     """
 
     judge: Judge
@@ -169,6 +170,7 @@ class AtRow:
     only_sized: bool = False
     answers: frozenset[str] = frozenset()
     replies: Mapping[tuple[int, str], Generated] = field(default_factory=dict)
+    before: Prompted | None = None
     tokens: int = 0
     written: int = 0
     _done: int = 0  # cells of the calls before
@@ -197,6 +199,17 @@ class AtRow:
                 answers=self.answers,
             )
         return self._shared[examples]
+
+    def read(self) -> tuple[object, ...]:
+        """All that its prompts are made of: where that is the same, so are they, letter by letter. Most of it is one
+        object in all rows of a run, and compared at once."""
+        row = self.assignment.row
+        cells = [
+            (cell.column.pk, cell.column.facets, cell.section, cell.spec, cell.prompt, cell.candidates)
+            for cell in self.asked
+        ]
+        texts = (row.title, row.facets, list(self.blocks), self.answers, self.only_sized)
+        return (self.judge.prompt_spec, self.scheme, texts, cells)
 
     def examples_for(self, cells: Sequence[Asked]) -> str:
         """The examples that stand before what is asked of these cells in one answer."""
@@ -291,6 +304,14 @@ class AtRow:
         )
         found = dict(zip(left, asked, strict=True))
         return [found[place] if said is None else said for place, said in enumerate(known)]
+
+
+class Prompted(NamedTuple):
+    """What is asked of a model that scores at a row; `read`: as of the row when it was written out."""
+
+    row: AtRow
+    prompt: RowPrompt
+    read: tuple[object, ...]
 
 
 # A method at one row.

@@ -8,7 +8,7 @@ from typing import cast
 from annotation.actions import Answer
 from judges.methods import cloze, prompting
 from judges.methods.cloze import Scores
-from judges.runs.asking import Asked, AtRow, Labelled, RowFailed
+from judges.runs.asking import Asked, AtRow, Labelled, Prompted, RowFailed
 from judges.runs.nearest import all_lines, nearest_lines
 from llm.backends.base import BackendError
 from llm.engine.normalisation import Normalisation
@@ -40,11 +40,14 @@ def label(row: AtRow) -> Labelled:
 
 
 def prompt_of(row: AtRow) -> RowPrompt:
-    """What is asked of the model: a cell each, in the row's order.
+    """What is asked of the model: a cell each, in the row's order. Written out anew where something else is read than
+    before.
 
     Raises:
         RowFailed: what the row says cannot be asked.
     """
+    if row.before is not None and row.before.read == row.read():
+        return row.before.prompt
     lines = all_lines(row)
     try:
         cells = tuple(
@@ -64,10 +67,10 @@ def prompt_of(row: AtRow) -> RowPrompt:
     return RowPrompt(shared=row.shared, cells=cells)
 
 
-def rescued_of(row: AtRow, prompt: RowPrompt, scores: RowScores, below: float) -> RowPrompt | None:
+def rescued_of(asked: Prompted, scores: RowScores, below: float) -> RowPrompt | None:
     """What `label` asks to be rescued once it knows these scores, if anything: margins under `below` nats."""
-    doubtful = _doubtful(_chosen(row, scores), below)
-    return _of_cells(prompt, doubtful) if doubtful else None
+    doubtful = _doubtful(_chosen(asked.row, scores), below)
+    return _of_cells(asked.prompt, doubtful) if doubtful else None
 
 
 def _of_cells(prompt: RowPrompt, places: Sequence[int]) -> RowPrompt:

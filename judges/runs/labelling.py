@@ -17,7 +17,7 @@ from judges.methods.calibration import Calibration
 from judges.methods.prompting import QuestionPrompt
 from judges.models import Judge
 from judges.runs import by_cloze, by_embedding, by_judges, by_rating, by_words, by_writing, evidence, nearest
-from judges.runs.asking import Answering, Asked, AtRow, Labelled, Respondent, RowFailed, Unread, texts_read
+from judges.runs.asking import Answering, Asked, AtRow, Labelled, Prompted, Respondent, RowFailed, Unread, texts_read
 from judges.runs.evidence import NotExtracted
 from judges.runs.rules import settled
 from llm import registry
@@ -179,9 +179,10 @@ def label_row(
     only_sized: bool = False,
     replies: Mapping[tuple[int, str], Generated] | None = None,
     columns: Sequence[Column] | None = None,
+    before: Prompted | None = None,
 ) -> Labelled:
-    """Answer the cells of one row; `corrected`, `only`, `columns`: as of `at_row`; `only_sized`, `replies`: as of
-    `AtRow`.
+    """Answer the cells of one row; `corrected`, `only`, `columns`: as of `at_row`; `only_sized`, `replies`, `before`:
+    as of `AtRow`.
 
     Raises:
         RowFailed: the row has no evidence, or more than the model's context takes.
@@ -194,6 +195,7 @@ def label_row(
         on_progress=on_progress,
         only_sized=only_sized,
         replies=replies or {},
+        before=before,
     )
     method = Method(judge.method)
     labelled = _METHODS[method](row)

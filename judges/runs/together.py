@@ -22,7 +22,7 @@ from annotation.models import Assignment, Column
 from judges.methods import Method
 from judges.models import Judge, Run
 from judges.runs import by_cloze, labelling
-from judges.runs.asking import AtRow, Respondent, RowFailed
+from judges.runs.asking import Prompted, Respondent, RowFailed
 from judges.spending.queries import divided, even_shares
 from llm import registry
 from llm.backends.base import Backend, BackendError
@@ -55,13 +55,15 @@ _Scores = Mapping[RowPrompt, RowScores | PromptTooLong]
 
 @dataclass(frozen=True)
 class Found:
-    """What one row was answered; of scores, all rows of its call. `read`, `written`: its share of the tokens fed."""
+    """What one row was answered; of scores, all rows of its call, and what was `asked` of it. `read`, `written`: its
+    share of the tokens fed."""
 
     answers: Mapping[tuple[str, Sampling], Generated | PromptTooLong]
     read: int
     written: int
     scores: _Scores = field(default_factory=dict)
     rescued: _Scores = field(default_factory=dict)
+    asked: Prompted | None = None
 
     def beside(self, backend: Respondent) -> Respondent:
         """The backend as this row sees it: it answers what was not heard before."""
@@ -90,15 +92,15 @@ class Scoring:
     def _scored(self, backend: Backend) -> tuple[_Scores, _Scores]:
         """What the model says of all rows, and what it says in more digits of the cells that are then in doubt."""
         asked = [of_row for of_row in self._asked if of_row is not None]
-        rows = [prompt for _row, prompt in asked]
+        rows = [of_row.prompt for of_row in asked]
         scores = backend.score(rows, self._telling())
         below = backend.rescue_below_nats
         again = [
             doubtful
-            for (row, prompt), of_row in zip(asked, scores, strict=True)
+            for one, of_row in zip(asked, scores, strict=True)
             if below > 0
             and not isinstance(of_row, PromptTooLong)
-            and (doubtful := by_cloze.rescued_of(row, prompt, of_row, below))
+            and (doubtful := by_cloze.rescued_of(one, of_row, below))
         ]
         rescued = backend.rescue(again, self._telling()) if again else []
         return dict(zip(rows, scores, strict=True)), dict(zip(again, rescued, strict=True))
@@ -138,7 +140,8 @@ class Scoring:
             return [None] * len(self._asked)
         read = even_shares(self._fed, self._asked)
         return [
-            Found({}, of, 0, scores, rescued) if of_row else None for of_row, of in zip(self._asked, read, strict=True)
+            Found({}, of, 0, scores, rescued, asked) if asked else None
+            for asked, of in zip(self._asked, read, strict=True)
         ]
 
 
@@ -227,7 +230,7 @@ class _Hears:
 
 def _columns_of(assignments: Sequence[Assignment]) -> dict[int, list[Column]]:
     """The columns of their sheets, by the sheet's number: read once for all rows of a call. When a row is labelled they
-    are read again, and what is asked otherwise by then is asked anew."""
+    are read again, as its evidence is, and what is asked otherwise by then is written out and asked anew."""
     return {sheet: queries.whole_columns(sheet) for sheet in {assignment.row.sheet_id for assignment in assignments}}
 
 
@@ -238,13 +241,11 @@ def _heard(judge: Judge, assignment: Assignment, *, corrected: bool, columns: Se
     return hears
 
 
-def _to_score(
-    judge: Judge, assignment: Assignment, *, corrected: bool, columns: Sequence[Column]
-) -> tuple[AtRow, RowPrompt] | None:
-    """A row and what is asked of it; None where that cannot be asked."""
+def _to_score(judge: Judge, assignment: Assignment, *, corrected: bool, columns: Sequence[Column]) -> Prompted | None:
+    """What is asked at a row; None where that cannot be asked."""
     with suppress(RowFailed):
         row = labelling.at_row(judge, assignment, corrected=corrected, columns=columns)
-        return row, by_cloze.prompt_of(row)
+        return Prompted(row, by_cloze.prompt_of(row), row.read())
     return None
 
 

@@ -102,9 +102,9 @@ def worker() -> None:
 def slowly(work: Callable[..., Any]) -> Callable[..., Any]:
     rest = float(os.environ.get("SITE_SLOW", "0"))
 
-    def slow(*args: Any) -> Any:
+    def slow(*args: Any, **named: Any) -> Any:
         time.sleep(rest / 2)
-        done = work(*args)
+        done = work(*args, **named)
         time.sleep(rest / 2)
         return done
 

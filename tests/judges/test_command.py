@@ -74,12 +74,12 @@ def test_ctrl_c_leaves_a_run_that_the_same_command_goes_on_with(
     label_row = labelling.label_row
     rows = 0
 
-    def pressed_at_the_second_row(*args: Any) -> Any:
+    def pressed_at_the_second_row(*args: Any, **named: Any) -> Any:
         nonlocal rows
         rows += 1
         if rows == 2:
             raise KeyboardInterrupt
-        return label_row(*args)
+        return label_row(*args, **named)
 
     monkeypatch.setattr(labelling, "label_row", pressed_at_the_second_row)
     with pytest.raises(SystemExit) as stopped:

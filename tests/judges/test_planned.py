@@ -120,9 +120,9 @@ def test_a_row_that_is_withdrawn_while_it_is_labelled_leaves_the_run(
     first, second = run.items.order_by("pk")
     label_row = labelling.label_row
 
-    def withdrawn_meanwhile(judge: Judge, assignment: Assignment, *rest: Any) -> labelling.Labelled:
+    def withdrawn_meanwhile(judge: Judge, assignment: Assignment, *rest: Any, **named: Any) -> labelling.Labelled:
         annotating.withdraw_row(row=assignment.row, reason="gone", by=leases.manager)
-        return label_row(judge, assignment, *rest)
+        return label_row(judge, assignment, *rest, **named)
 
     monkeypatch.setattr(labelling, "label_row", withdrawn_meanwhile)
     actions.score_items(item_ids=[first.pk])

@@ -38,13 +38,13 @@ def test_a_worker_whose_row_was_given_to_another_one_writes_nothing(run: Run, mo
     first = items(run)[0]
     label_row = labelling.label_row
 
-    def slept_meanwhile(*args: Any) -> Any:
+    def slept_meanwhile(*args: Any, **named: Any) -> Any:
         monkeypatch.undo()
         later(run, 1000)
         WorkItem.objects.filter(pk=first.pk).update(worker=OTHER_HOST)
         machine.recover()
         assert actions.score_items(item_ids=[first.pk]) == 1
-        return label_row(*args)
+        return label_row(*args, **named)
 
     monkeypatch.setattr(labelling, "label_row", slept_meanwhile)
     assert actions.score_items(item_ids=[first.pk]) == 0
@@ -127,10 +127,10 @@ def test_a_mistake_of_ours_is_shown_and_the_other_rows_go_on(
 ) -> None:
     label_row = labelling.label_row
 
-    def mistaken(judge: Judge, assignment: Assignment, *rest: Any) -> Any:
+    def mistaken(judge: Judge, assignment: Assignment, *rest: Any, **named: Any) -> Any:
         if assignment.row.name == "Clause 2":
             raise KeyError("oops")
-        return label_row(judge, assignment, *rest)
+        return label_row(judge, assignment, *rest, **named)
 
     monkeypatch.setattr(labelling, "label_row", mistaken)
     assert work(run) == 2
@@ -140,7 +140,7 @@ def test_a_mistake_of_ours_is_shown_and_the_other_rows_go_on(
 
 
 def test_a_locked_database_is_tried_again(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def locked(*args: Any) -> None:
+    def locked(*args: Any, **named: Any) -> None:
         raise OperationalError("database is locked")
 
     with monkeypatch.context() as patch:

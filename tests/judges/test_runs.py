@@ -236,9 +236,9 @@ def test_a_run_that_is_cancelled_while_a_row_is_at_work_writes_nothing_of_it(
 ) -> None:
     label_row = labelling.label_row
 
-    def cancelled_meanwhile(*args: Any) -> Any:
+    def cancelled_meanwhile(*args: Any, **named: Any) -> Any:
         actions.cancel_run(run=run)
-        return label_row(*args)
+        return label_row(*args, **named)
 
     monkeypatch.setattr(labelling, "label_row", cancelled_meanwhile)
     assert work(run) == 0

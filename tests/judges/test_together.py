@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
+from dataclasses import replace
 from pathlib import Path
 from threading import Event, current_thread
 from typing import Any
@@ -16,9 +17,10 @@ from annotation.evidence.blocks import Block
 from annotation.models import Assignment, Label, Study
 from judges import actions
 from judges.actions import spending
-from judges.methods import grammar, rating
+from judges.methods import grammar, prompting, rating
 from judges.models import Judge, Run, UnreadableAnswer
-from judges.runs import labelling
+from judges.runs import by_cloze, labelling
+from judges.runs.asking import Prompted
 from llm.backends import transformers as transformers_backend
 from llm.backends.base import BackendError
 from llm.backends.transformers import TransformersBackend
@@ -317,6 +319,43 @@ class TestScores:
         assert counted == [5, 1, 1, 1, 1]  # what was scored without it is not taken
         asked = [len({column for row, _repeat, column, *_of in said(run) if row == f"Clause {n}"}) for n in range(1, 6)]
         assert asked == [4, 5, 5, 5, 5]
+
+    def test_the_prompt_of_a_row_is_written_out_once(
+        self, study: Study, tmp_path: Path, counted: list[int], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        write, cells = prompting.cell_prompt, []
+
+        def counting(*args: Any, **named: Any) -> Any:
+            cells.append(write(*args, **named))
+            return cells[-1]
+
+        run = started(study, helpers.cloze_judge(helpers.save_tiny_model(tmp_path)))
+        monkeypatch.setattr(prompting, "cell_prompt", counting)
+        assert work(run) == 5
+        assert counted == [5]
+        assert len(cells) == 5 * 5  # two duties, two acts, and one party
+
+    @pytest.mark.parametrize("what", ["nothing", "column", "evidence", "title", "cells"])
+    def test_what_is_read_otherwise_by_then_is_written_out_anew(self, study: Study, what: str) -> None:
+        text = helpers.CLOZE.replace("$evidence_paragraph", "$title: $evidence_paragraph")
+        judge = helpers.cloze_judge("nobody/model", prompt_text=text)
+        assignment = items(started(study, judge, enqueue=False))[0].assignment
+        first = labelling.at_row(judge, assignment)
+        before = Prompted(first, by_cloze.prompt_of(first), first.read())
+        only = None
+        match what:
+            case "column":
+                study.sheets.get().columns.filter(section__key="duties").update(facets={"duty": "Another"})
+            case "evidence":
+                assignment.row.evidence = [{"kind": "paragraph", "text": "Another."}]
+            case "title":
+                assignment.row.title = "Another"
+            case "cells":
+                only = {first.asked[0].key}
+        row = labelling.at_row(judge, assignment, only=only)
+        found = by_cloze.prompt_of(replace(row, before=before))
+        assert found == by_cloze.prompt_of(row)
+        assert (found is before.prompt) == (found == before.prompt) == (what == "nothing")
 
     def test_what_is_withdrawn_or_cancelled_behind_the_scores_is_not_written(
         self, study: Study, tmp_path: Path, counted: list[int], monkeypatch: pytest.MonkeyPatch
