@@ -21,7 +21,7 @@ def start(page: Page, judge: str) -> None:
     page.goto(f"/studies/answers/judges/{Judge.objects.get(name=judge).pk}/")
     page.get_by_role("button", name="Start", exact=True).click()
     run = Run.objects.get(judge__name=judge)
-    expect(page.locator("#progress")).to_contain_text(f"0 of {pairs.N_ROWS} rows")
+    expect(page.locator("#progress")).to_contain_text(f"0 of {pairs.N_ROWS} pairs")
     assert actions.score_items(item_ids=list(run.items.values_list("pk", flat=True))) == pairs.N_ROWS
     expect(page.locator("#progress")).to_contain_text("Finished")
 
