@@ -1,4 +1,4 @@
-"""Requests to a server that speaks OpenAI's HTTP interface: rate, time-outs, retries, refusals, and their counting.
+"""Requests to a server that speaks OpenAI's HTTP interface: rate, time-outs, retries, refusals, counts of tokens.
 
 Keys come from the environment, and are in no error, log or record.
 """
