@@ -206,7 +206,7 @@ def test_the_manager_closes_a_sheet_and_is_told_what_was_not_submitted(leases: L
     sheet = client_of(leases.anna).get(reverse("annotation:sheet", args=[leases.sheet.pk])).content.decode()
     assert sheet.count('aria-readonly="true"') == 16
     assert "This sheet is closed" in sheet
-    assert 'id="open-skip" aria-keyshortcuts="x" hidden' in sheet
+    assert 'id="open-skip" data-command="x" aria-keyshortcuts="x" hidden' in sheet
     again = client.post(
         reverse("annotation:open-sheet", args=[leases.study.slug, leases.sheet.pk]), follow=True
     ).content.decode()

@@ -176,7 +176,7 @@ def test_before_an_extraction_its_page_says_what_it_would_take(
     letters = sum(len(extracting.asked_of(by, row).prompts["paragraph"]) for row in leases.sheet.rows.all())
     assert before.spent.read == round(letters / 3.5)
     page = manager.get(f"/studies/{leases.study.slug}/judges/extractors/{by.pk}/").content.decode()
-    for said in ("<strong>2</strong> documents", "At most about", 'name="most_cost"', "2 USD read"):
+    for said in ("<strong>2</strong> clauses", "At most about", 'name="most_cost"', "2 USD read"):
         assert said in page
     run = actions.start_extraction(study=leases.study, extractor=by, by=None, most_tokens=1, enqueue=False)
     work(run)

@@ -25,6 +25,7 @@ from reports.stats.classification import (
     kappas_with_people,
 )
 from reports.stats.comparison import compare_judges, mcnemar
+from reports.stats.hiring.means import ShareBounds
 from reports.stats.judge import confusion, judge_accuracy
 from reports.stats.judge_models import JudgeScore, annotation_by_extraction, annotation_models
 from tests.reports.matrices import answers_of
@@ -541,7 +542,7 @@ def test_where_two_judges_agree_is_counted_as_a_loop_does(seed: int) -> None:
     assert found.agreed == pytest.approx(len(agreed) / found.n)
     assert found.right == pytest.approx(np.mean([one for one, _two in agreed]))
     assert found.right_low < found.right <= found.right_high
-    before = agreeing(of(people), of(first[np.newaxis]), of(second[np.newaxis]), independent=True)
+    before = agreeing(of(people), of(first[np.newaxis]), of(second[np.newaxis]), bounds=ShareBounds.FIRST)
     hits = sum(one for one, _two in agreed)
     assert (before.right_low, before.right_high) == pytest.approx(wilson_interval(hits, len(agreed)))
     assert found.first == pytest.approx(np.mean([one for one, _two in elsewhere]))
