@@ -47,8 +47,9 @@ def refuse_while_shown(study_id: int) -> None:
         raise Refused(_("An import is being shown; try again in a moment."))
 
 
-def refuse_withdrawn(assignment: Assignment) -> None:
-    if assignment.state == Assignment.State.WITHDRAWN:
+def refuse_withdrawn(assignment: Assignment, *, is_gone: bool = False) -> None:
+    """`is_gone`: it was deleted meanwhile, with the plan that gave it."""
+    if is_gone or assignment.state == Assignment.State.WITHDRAWN:
         raise Refused(_("“%(row)s” is no longer assigned to this rater.") % {"row": assignment.row.name})
 
 

@@ -6,7 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.actions.base import Refused
+from annotation.actions.base import Refused, refuse_withdrawn
 from annotation.models import Assignment, Column, Note, Question, User
 
 
@@ -26,9 +26,8 @@ def ask(*, assignment: Assignment, column: Column, question: Question, text: str
         or not assignment.asks(column.section)
     ):
         raise Refused(_("That cell is not part of this assignment."))
-    if Assignment.objects.select_for_update(no_key=True).filter(pk=assignment.pk).first() is None:
-        # The plan that gave it has been undone meanwhile.
-        raise Refused(_("“%(row)s” is no longer assigned to this rater.") % {"row": assignment.row.name})
+    locked = Assignment.objects.select_for_update(no_key=True).filter(pk=assignment.pk)
+    refuse_withdrawn(assignment, is_gone=not locked.values_list("pk", flat=True).first())
     cell = {"assignment": assignment, "column": column, "question": question}
     note, _made = Note.objects.update_or_create(
         **cell, answered_at=None, defaults={"text": text}, create_defaults={"text": text, "author": by}

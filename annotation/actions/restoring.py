@@ -28,8 +28,8 @@ def restore(
     """Make people's labels of a sheet what they were at a moment, of one rater or of all, by new events of the history.
 
     Rows that are submitted stay as they are, unless `submitted`: then those that change are taken back first, so that
-    their rater sees them and submits them again. `shown` is the digest of the changes that `by` was shown. Returns how
-    many cells were changed.
+    their rater sees them and submits them again. `shown` is the digest of the changes that `by` was shown, which are
+    what is done. Returns how many cells were changed.
 
     Raises:
         Refused: the labels have changed since; the sheet is closed.
@@ -38,10 +38,9 @@ def restore(
         raise Refused(_("“%(sheet)s” is closed. Open it again to restore labels of it.") % {"sheet": sheet.title})
     work = Assignment.objects.select_for_update().filter(row__sheet=sheet, rater__kind=Rater.Kind.PERSON)
     list(work.order_by("pk").values_list("pk"))  # writers of these rows wait until all is restored
-    changes = history.changes(sheet, to=to, rater=rater)
-    if lens.digest(changes) != shown:
+    todo = history.preview(history.changes(sheet, to=to, rater=rater), submitted=submitted).done
+    if lens.digest(todo) != shown:
         raise Refused(_("The labels have changed since you looked. Nothing was restored: look again."))
-    todo = [change for change in changes if submitted or not change.is_submitted]
     key = uuid.uuid4()
     for _pk, of_row in itertools.groupby(todo, key=attrgetter("assignment.pk")):
         _restore_row(list(of_row), to, by, key)

@@ -77,10 +77,10 @@ def draw(request: Request, pk: int) -> Response:
     sheet = sheet_of(request, pk)
     wanted = _wanted(request, sheet, MomentSerializer)
     actions.note_look(sheet=sheet, user=user_of(request))
-    changes = history.changes(sheet, to=wanted.moment, rater=wanted.rater)
-    shown = history.preview(changes, submitted=wanted.submitted)
+    differs = history.changes(sheet, to=wanted.moment, rater=wanted.rater)
+    shown = history.preview(differs, submitted=wanted.submitted)
     told = {
-        "digest": lens.digest(changes),
+        "digest": lens.digest(shown.done),
         "cells": len(shown.done),
         "left": shown.left,
         "taken_back": shown.taken_back,

@@ -180,7 +180,7 @@ def _preview(sheet: Sheet, changes: list[history.Change], *, submitted: bool) ->
         "n_left": found.left,
         "n_taken_back": found.taken_back,
         "raters": found.raters,
-        "digest": lens.digest(changes),
+        "digest": lens.digest(found.done),
     }
 
 

@@ -80,6 +80,10 @@ def test_what_is_submitted_stays_unless_it_is_asked_for(leases: Leases, program:
     assert post(program, leases, "restore", moment, digest=told["digest"]).json() == {"cells": 0}
     assert standing(leases.boriss[0]) == COMPLETE
 
+    # More than was shown is not done.
+    refused = post(program, leases, "restore", moment, submitted=True, digest=told["digest"])
+    assert (refused.status_code, standing(leases.boriss[0])) == (409, COMPLETE)
+
     told = drawn(program, leases, moment, submitted=True)
     assert (told["cells"], told["left"], told["taken_back"]) == (6, 0, 1)
     done = post(program, leases, "restore", moment, submitted=True, digest=told["digest"])

@@ -41,7 +41,8 @@ def skip(assignment: Assignment, of: tuple[str, str], reason: str) -> None:
 def restore(
     leases: Leases, moment: datetime, *, rater: Rater | None = None, submitted: bool = False, by: User | None = None
 ) -> int:
-    shown = lens.digest(history.changes(leases.sheet, to=moment, rater=rater))
+    differs = history.changes(leases.sheet, to=moment, rater=rater)
+    shown = lens.digest(history.preview(differs, submitted=submitted).done)
     return actions.restore(
         sheet=leases.sheet, to=moment, rater=rater, submitted=submitted, shown=shown, by=by or leases.manager
     )
