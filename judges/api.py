@@ -92,8 +92,8 @@ class ProgressSerializer(ProgressFields):
     labels = serializers.IntegerField(source="cells")
     unreadable = serializers.IntegerField()
     tokens = serializers.IntegerField()
-    cells_per_second = serializers.FloatField(allow_null=True)
-    tokens_per_second = serializers.FloatField(allow_null=True)
+    cells_per_second = serializers.FloatField(allow_null=True, help_text=_("Of the last two minutes of work."))
+    tokens_per_second = serializers.FloatField(allow_null=True, help_text=_("Of the last two minutes of work."))
 
 
 class RowErrorSerializer(serializers.Serializer[Any]):
