@@ -113,7 +113,6 @@ check-types: $(STAMP)
 
 check-django: $(STAMP)
 	PALATE_ENV=test $(BIN)/python manage.py makemigrations --check --dry-run
-	PALATE_ENV=test $(BIN)/python manage.py check
 
 check-scripts: $(STAMP)
 	@$(BIN)/python tests/node.py check

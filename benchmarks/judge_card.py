@@ -107,7 +107,8 @@ class Bench:
         torch.manual_seed(0)
         usual = torch.get_default_dtype()
         torch.set_default_dtype(torch.bfloat16)
-        loader: Any = transformers.AutoModelForCausalLM
+        models: Any = transformers  # Any: of its models, which mypy does not read, it names none
+        loader = models.AutoModelForCausalLM
         try:
             with torch.device(self.device):
                 model = loader.from_config(config, dtype=torch.bfloat16).eval()

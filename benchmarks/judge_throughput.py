@@ -235,8 +235,8 @@ def main() -> None:
 
     files = TransformersBackend(options.model, gguf_file=options.gguf_file).locate()
     source: dict[str, Any] = {"gguf_file": files.gguf_file} if files.gguf_file else {}
-    loader: Any = transformers.AutoModelForCausalLM
-    tokenizer: Any = transformers.AutoTokenizer.from_pretrained(files.folder, **source)
+    models: Any = transformers  # Any: of its models, which mypy does not read, it names none
+    loader, tokenizer = models.AutoModelForCausalLM, models.AutoTokenizer.from_pretrained(files.folder, **source)
     model, plain = (
         loader.from_pretrained(files.folder, dtype=getattr(torch, options.dtype), **source).to(options.device).eval()
         for _ in range(2)

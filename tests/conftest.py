@@ -9,7 +9,7 @@ import sqlite3
 import time
 import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, nullcontext
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -31,6 +31,7 @@ from accounts import actions as accounts
 from annotation.models import User
 from tests import builders
 from tests.builders import ApiOf, ClientOf, Leases
+from tests.migrated import SIDE_BY_SIDE, Template
 from tests.workers import PostgreSQLSite, Site, SQLiteSite
 
 # How long an example takes depends on what else the machine does, and is no property of the code. CI tries the same
@@ -226,11 +227,27 @@ def broker_url() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[sqlite3.Connection | None]:
+def template(tmp_path_factory: pytest.TempPathFactory) -> Template | None:
+    """Where several processes run tests side by side, what the first of them migrated."""
+    return Template(tmp_path_factory.getbasetemp().parent) if SIDE_BY_SIDE else None
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings: None, template: Template | None) -> Iterator[None]:
+    with template.copied() if template else nullcontext():
+        yield
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(
+    django_db_setup: None, template: Template | None, django_db_blocker: DjangoDbBlocker
+) -> Iterator[sqlite3.Connection | None]:
     """The database as the migrations leave it is kept beside: where a test has committed what it did, it is put back.
     Emptying each table, and having the tables of permissions filled anew, takes twenty times as long; on PostgreSQL,
     which makes new files for each table and index, a hundred times. On SQLite the copy is handed on."""
     with django_db_blocker.unblock():
+        if template is not None:
+            template.keep()
         connection.ensure_connection()
         if connection.vendor == "sqlite":
             pristine = sqlite3.connect(":memory:")
@@ -250,6 +267,9 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
         yield pristine
     if pristine is not None:
         pristine.close()
+    if template is not None:
+        with django_db_blocker.unblock():
+            template.drop()
 
 
 def _copied_back(pristine: sqlite3.Connection) -> None:

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from django.conf import settings as of_django
 from django.contrib import admin
 from django.db import connection, transaction
 from django.http.response import HttpResponseBase
@@ -130,6 +131,7 @@ class World:
     generation: GenerationRun
     report: Report
     export: Export
+    logged_in: Mapping[int, str]  # user -> the key of their session
 
     @property
     def mine(self) -> Assignment:
@@ -1003,16 +1005,33 @@ def furnish(leases: Leases) -> World:
     (generation,) = generating.start(
         study=leases.study, models=[generations.model()], wanted=generations.wanted(), by=leases.manager
     )
+    superuser = builders.user("root", superuser=True)
+    visiting = [leases.stranger, leases.anna, leases.manager, leases.researcher, superuser]
     return World(
         leases=leases,
-        superuser=builders.user("root", superuser=True),
+        superuser=superuser,
         judge=judge,
         run=judging.start_run(study=leases.study, judge=judge, by=leases.manager),
         extraction=judging.start_extraction(study=leases.study, extractor=extractor, by=leases.manager),
         generation=generation,
         report=reporting.freeze(study=leases.study, title="First", filters=Filters(), by=leases.manager),
         export=export,
+        logged_in={user.pk: key_of_a_session(user) for user in visiting},
     )
+
+
+def key_of_a_session(user: User) -> str:
+    client = Client()
+    client.force_login(user)
+    return client.cookies[of_django.SESSION_COOKIE_NAME].value
+
+
+def browser(world: World, user: User | None) -> Client:
+    """One in which they have logged in before."""
+    client = Client()
+    if user is not None:
+        client.cookies[of_django.SESSION_COOKIE_NAME] = world.logged_in[user.pk]
+    return client
 
 
 def visitors(world: World) -> dict[str, User | None]:
@@ -1060,11 +1079,9 @@ def test_each_url_lets_in_whom_the_table_says(world: World, name: str) -> None:
     for method, expected in (("get", url.get), ("post", url.post)):
         met = {}
         for kind, user in visitors(world).items():
-            client = Client()
+            client = browser(world, user)
             # Whatever a visitor does is undone before the next one comes.
             before = transaction.savepoint()
-            if user is not None:
-                client.force_login(user)
             response = getattr(client, method)(address, url.data(world) if method == "post" else {})
             met[kind] = outcome(response)
             if response.streaming:

@@ -98,15 +98,16 @@ def write_report(
         files.add(f"tables/{key}.tex", latex(shown))
     files.add("tables/all.tex", document(keys))
 
-    from reports.figures.svg import draw  # matplotlib comes with it
+    from reports.figures.svg import drawn  # matplotlib comes with it
 
     figures = list(contents.figures)
     for number, key in enumerate(file_names(figure.key for figure in figures)):
         progress(10 + 50 * number // len(figures), _("figures"))
         name, figure = f"figures/{key}", figures[number]
-        files.add(f"{name}.svg", draw(figure, "svg", "light"))
-        files.add(f"{name}-dark.svg", draw(figure, "svg", "dark"))
-        files.add(f"{name}.pdf", draw(figure, "pdf", "light"))
+        light, dark = drawn(figure, ("svg", "pdf")), drawn(figure, ("svg",), "dark")
+        files.add(f"{name}.svg", light["svg"])
+        files.add(f"{name}-dark.svg", dark["svg"])
+        files.add(f"{name}.pdf", light["pdf"])
     return texts.dataset_card(contents, table, origin)
 
 

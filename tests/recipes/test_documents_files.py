@@ -81,7 +81,7 @@ def test_pages_that_are_called_as_their_addresses_are_no_files_to_pass_over(
         (random.Random(1).randbytes(3000) + b"<p>", "03-foo.html is not HTML: it holds binary data."),
         (gzip.compress(GOOD)[:-40], "03-foo.html is a damaged gzip file; nothing in it could be read."),
         (GOOD + b" " * 2**20, "03-foo.html is larger than 1 MB, the limit for one page."),
-        (gzip.compress(b" " * 50 * 2**20), "03-foo.html is larger than 1 MB, the limit for one page."),
+        (gzip.compress(b" " * 50 * 2**20, 1), "03-foo.html is larger than 1 MB, the limit for one page."),
     ],
     ids=[
         "nothing",

@@ -1,0 +1,70 @@
+"""What is drawn in several forms at once is what each of them is alone."""
+
+from __future__ import annotations
+
+import io
+import re
+import zlib
+from contextlib import suppress
+
+import pytest
+from fontTools.ttLib import TTFont
+
+from reports.figures.base import Figure
+from reports.figures.svg import draw, drawn
+
+FIGURE = Figure(
+    key="duties.stated.kappa",
+    kind="intervals",
+    about="Stated",
+    title="Cohen's κ",
+    data={
+        "names": ["Anna and Boris", "Anna and a model whose name takes more than one line"],
+        "values": [0.62, None],
+        "low": [0.4, None],
+        "high": [0.8, None],
+        "line": 0.5,
+        "line_title": "of the plan",
+        "x_title": "κ",
+    },
+    how="",
+    alt="",
+)
+
+
+def streams(pdf: bytes) -> list[bytes]:
+    found = []
+    for packed in re.findall(rb"stream\r?\n(.*?)\r?\nendstream", pdf, re.DOTALL):
+        with suppress(zlib.error):
+            found.append(zlib.decompress(packed))
+    return found
+
+
+def numbers_of(pdf: bytes) -> list[float]:
+    """All on its page: where lines and letters stand, and their colours."""
+    (page,) = (stream for stream in streams(pdf) if stream.startswith(b"/DeviceRGB"))
+    return [float(number) for number in re.findall(rb"(?<=\s)-?[0-9]+(?:\.[0-9]*)?(?=\s)", page)]
+
+
+def test_forms_that_are_drawn_at_once_are_those_that_are_drawn_alone() -> None:
+    both = drawn(FIGURE, ("svg", "pdf"))
+
+    assert both["svg"] == draw(FIGURE)
+    assert both == drawn(FIGURE, ("svg", "pdf"))
+    alone = draw(FIGURE, "pdf")
+    size = rb"/MediaBox \[[^]]*\]"
+    assert re.findall(size, both["pdf"]) == re.findall(size, alone) != []
+    # The same signs in the same order, within half a point of where they stand alone.
+    here, there = (numbers_of(pdf) for pdf in (both["pdf"], alone))
+    assert len(here) > 100
+    assert here == pytest.approx(there, abs=0.5)
+
+
+def test_a_pdf_has_its_letters_and_no_more_of_their_font() -> None:
+    fonts = [TTFont(io.BytesIO(part)) for part in streams(draw(FIGURE, "pdf")) if part.startswith(b"\0\1\0\0")]
+
+    assert fonts
+    for font in fonts:
+        assert "glyf" in font
+        assert not {"GSUB", "GPOS", "GDEF", "kern"} & set(font.keys())
+        assert font["maxp"].numGlyphs < 100
