@@ -31,7 +31,7 @@ from accounts import actions as accounts
 from annotation.models import User
 from tests import builders
 from tests.builders import ApiOf, ClientOf, Leases
-from tests.migrated import SIDE_BY_SIDE, Template
+from tests.databases import SIDE_BY_SIDE, Template
 from tests.workers import PostgreSQLSite, Site, SQLiteSite
 
 # How long an example takes depends on what else the machine does, and is no property of the code. CI tries the same
@@ -52,10 +52,12 @@ def pytest_report_header() -> str:
 
 
 # What stays on one worker where there are several: two browsers would only slow each other, and what the others are
-# tried on (a copy of the project, databases of versions before, a model, a history) would be made once a worker.
+# tried on (a copy of the project, databases of versions before, a model, a history) would be made once a worker. They
+# are begun before the rest, so that what takes long is here too: else one worker is at it when the others are done.
 TOGETHER = (
     "tests/journeys/", "tests/contributing/", "tests/upgrade/", "tests/judges/test_injection.py",
-    "tests/test_kept_histories.py",
+    "tests/test_kept_histories.py", "tests/api/test_schema.py", "tests/operating/test_backup.py",
+    "tests/test_hostile_queries.py", "tests/work/test_killed.py",
 )  # fmt: skip
 
 

@@ -21,7 +21,6 @@ import shutil
 import uuid
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -79,6 +78,7 @@ from reports.hiring import actions as hiring
 from reports.models import Export, Report, Split, TestLook
 from tests import builders
 from tests.builders import Leases
+from tests.databases import kept
 from tests.judges import generations
 from tests.judges.helpers import CLOZE
 from tests.reports.hiring.simulated import bare_certificate
@@ -970,19 +970,13 @@ def furnished(
     """A world and its files, once for the tests of a module: each undoes what it does to the database, which then is
     as it was here."""
     files = tmp_path_factory.mktemp("exports")
-    undone = ExitStack()
-    with django_db_blocker.unblock(), override_settings(PALATE_EXPORTS=files):
-        undone.enter_context(transaction.atomic())
-        try:
-            made = furnish(builders.leases())
-        except BaseException:
-            transaction.set_rollback(True)
-            undone.close()
-            raise
-    yield made, files
-    with django_db_blocker.unblock():
-        transaction.set_rollback(True)
-        undone.close()
+
+    def made() -> World:
+        with override_settings(PALATE_EXPORTS=files):
+            return furnish(builders.leases())
+
+    with kept(made, django_db_blocker) as world:
+        yield world, files
 
 
 @pytest.fixture

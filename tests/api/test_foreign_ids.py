@@ -21,7 +21,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 from drf_spectacular.generators import SchemaGenerator
-from pytest_django import Settings
+from pytest_django import DjangoDbBlocker, Settings
 from rest_framework.test import APIClient
 
 from annotation.models import Assignment, Column, Rater, Row, Study, User
@@ -31,6 +31,7 @@ from reports import actions as reporting
 from reports.data.arrays import Filters
 from reports.hiring import actions as hiring
 from tests import builders
+from tests.databases import kept
 from tests.recipes.test_documents import SHOWN, page
 from tests.reports.hiring import simulated
 
@@ -73,9 +74,19 @@ class World:
         return Column.objects.filter(sheet__study=self.other)[0]
 
 
+@pytest.fixture(scope="module")
+def furnished(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[World]:
+    with kept(furnish, django_db_blocker) as world:
+        yield world
+
+
 @pytest.fixture
-def world(settings: Settings, tmp_path: Any) -> World:
+def world(furnished: World, db: None, settings: Settings, tmp_path: Any) -> World:
     settings.PALATE_EXPORTS = tmp_path
+    return deepcopy(furnished)
+
+
+def furnish() -> World:
     own = simulated.world(n_sheets=1, n_rows=10, n_labelled=6, unsure=0.0)
     own.manager.user_permissions.add(Permission.objects.get(codename="add_study"))
     hiring.draw_split(study=own.study, unit="row", share=50, seed=3, by=own.manager)

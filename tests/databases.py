@@ -1,4 +1,4 @@
-"""Processes that run tests side by side migrate one database: the first makes it, the others begin with a copy."""
+"""What tests share in their database and is made once: its tables, and what the tests of a module begin with."""
 
 from __future__ import annotations
 
@@ -8,17 +8,37 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
+from pytest_django import DjangoDbBlocker
 
+T = TypeVar("T")
 SIDE_BY_SIDE = "PYTEST_XDIST_WORKER" in os.environ
 
 
+@contextmanager
+def kept(make: Callable[[], T], blocker: DjangoDbBlocker) -> Iterator[T]:
+    """What `make` makes, in a transaction around those of the tests: each undoes what it does itself."""
+    undone = ExitStack()
+    with blocker.unblock():
+        undone.enter_context(transaction.atomic())
+        try:
+            made = make()
+        except BaseException:
+            transaction.set_rollback(True)
+            undone.close()
+            raise
+    yield made
+    with blocker.unblock():
+        transaction.set_rollback(True)
+        undone.close()
+
+
 class Template:
-    """The database as the migrations leave it, of one run of the tests: a file of SQLite, or a database of
-    PostgreSQL's, with a file that says that it is there."""
+    """The database as the migrations leave it, made by the first of the processes that run tests side by side; the
+    others begin with a copy. A file of SQLite, or a database of PostgreSQL's with a file that says that it is there."""
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / "migrated.sqlite3"
@@ -46,8 +66,8 @@ class Template:
             name = make(*args, **options)
             # A database in memory is gone with its last connection.
             into = filled.enter_context(closing(sqlite3.connect(name, uri=True)))
-            with closing(sqlite3.connect(self._file)) as kept:
-                kept.backup(into)
+            with closing(sqlite3.connect(self._file)) as file:
+                file.backup(into)
             return name
 
         return made
