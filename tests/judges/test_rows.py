@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,7 +17,7 @@ from judges.runs import labelling
 from llm.backends.transformers import TransformersBackend
 from tests.judges import helpers
 from tests.judges.helpers import states
-from work.actions import holding
+from work.actions import doing, holding
 
 pytestmark = pytest.mark.django_db
 
@@ -28,8 +29,9 @@ def judge(db: None, tmp_path: Path, model_forgotten: None) -> Judge:
 
 @pytest.fixture(autouse=True)
 def within_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leases are renewed once a second at most, however slow this machine is."""
+    """Leases are renewed once a second at most, and strays looked for every 15, however slow this machine is."""
     monkeypatch.setattr(holding, "time", SimpleNamespace(monotonic=lambda: 0.0))
+    monkeypatch.setattr(doing, "_STRAYS_EVERY", math.inf)
 
 
 @pytest.fixture
