@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from judges import api
+from judges import api, keeping_api
 from judges.extraction import api as extraction_api
 from judges.generating import api as generating
 
@@ -11,6 +11,19 @@ urlpatterns = [
     path("studies/<slug:slug>/judges/<int:pk>/start/", api.start, name="start-run"),
     *api.JUDGING.paths("studies/<slug:slug>/runs/", runs="runs", run="run", cancel="cancel-run", resume="resume-run"),
     path("studies/<slug:slug>/runs/<int:pk>/asked/<int:row>/<int:column>/<str:question>/", api.asked, name="asked"),
+    *(
+        path(f"studies/<slug:slug>/{kind}s/<int:pk>/{done}/", view, {"kind": kind}, name=f"{name}-{kind}")
+        for kind in ("judge", "extractor")
+        for done, name, view in (
+            ("renamed", "rename", keeping_api.rename),
+            ("archived", "archive", keeping_api.archive),
+            ("taken-back", "take-back", keeping_api.take_back),
+        )
+    ),
+    *(
+        path(f"studies/<slug:slug>/{kind}s/archived/", keeping_api.archived, {"kind": kind}, name=f"archived-{kind}s")
+        for kind in ("judge", "extractor")
+    ),
     path("studies/<slug:slug>/extractors/", extraction_api.extractors, name="extractors"),
     path("studies/<slug:slug>/extractors/<int:pk>/start/", extraction_api.start, name="start-extraction"),
     *extraction_api.EXTRACTING.paths(

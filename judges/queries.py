@@ -11,7 +11,7 @@ from django.db.models import Count, F, QuerySet, Sum
 
 from annotation.models import Assignment, Label, Rater, Sheet, Study
 from judges.methods import prompting
-from judges.models import Judge, Run, UnreadableAnswer, WorkItem
+from judges.models import Extractor, Judge, Run, UnreadableAnswer, WorkItem
 from llm.models import Prompt
 from work import queries as work
 
@@ -207,6 +207,11 @@ def fitting(study: Study) -> list[Judge]:
     """Judges that are known in this study and whose prompts fit it, those that were put away too. One query."""
     known = Judge.objects.known_in(study).select_related("model", "prompt", "evidence")
     return [judge for judge in known if _fits(judge, study)]
+
+
+def tools(study: Study, kind: str) -> QuerySet[Judge] | QuerySet[Extractor]:
+    """By `kind` the judges that are known in this study, or all extractors; those that were put away too."""
+    return Judge.objects.known_in(study) if kind == "judge" else Extractor.objects.all()
 
 
 def prompts_in(study: Study) -> QuerySet[Prompt]:

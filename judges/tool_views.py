@@ -10,7 +10,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import permission_required
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Q
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
@@ -23,7 +23,7 @@ from annotation import doors as annotation_doors
 from annotation.actions import Refused
 from annotation.models import Label, Role, Study
 from annotation.people.access import AppRequest, for_roles
-from judges import actions, doors, estimating, trying
+from judges import actions, doors, estimating, queries, trying
 from judges.calibrations import views as calibration_views
 from judges.extraction import queries as extraction_queries
 from judges.extraction.estimating import estimate as estimate_extraction
@@ -310,14 +310,10 @@ def _page_of(study: Study, tool: Judge | Extractor, kind: str) -> dict[str, Any]
     }
 
 
-def _tools(study: Study, kind: str) -> QuerySet[Judge] | QuerySet[Extractor]:
-    return Judge.objects.known_in(study) if kind == "judge" else Extractor.objects.all()
-
-
 def _changed(
     request: AppRequest, study: Study, pk: int, kind: str, change: Callable[[Any], None], said: str
 ) -> HttpResponse:
-    tool: Any = get_object_or_404(_tools(study, kind), pk=pk)
+    tool: Any = get_object_or_404(queries.tools(study, kind), pk=pk)
     try:
         change(tool)
     except Refused as refused:

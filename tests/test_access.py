@@ -110,6 +110,7 @@ READERS_IN_VAIN = Who(LOGIN, HIDDEN, FORBID, REFUSED, REFUSED, REFUSED)
 ANNA = Who(LOGIN, HIDDEN, YES, HIDDEN, HIDDEN, HIDDEN)
 SUPERUSERS_IN_VAIN = Who(LOGIN, HIDDEN, FORBID, FORBID, FORBID, REFUSED)
 SUPERUSERS = Who(LOGIN, FORBID, FORBID, FORBID, FORBID, YES)
+MAKERS = Who(LOGIN, HIDDEN, FORBID, FORBID, FORBID, YES)  # managers who may make judges
 OWNERS = Who(LOGIN, HIDDEN, HIDDEN, HIDDEN, HIDDEN, YES)  # and who began it
 OWNERS_IN_VAIN = OWNERS._replace(superuser=REFUSED)
 NOT_THERE = Who(LOGIN, HIDDEN, FORBID, HIDDEN, HIDDEN, HIDDEN)  # for whom it could be there
@@ -313,6 +314,11 @@ def calibration(world: World) -> Sequence[object]:
         lineage={"rows": [], "n_documents": 1, "labels_sha256": "0" * 64},
     )
     return (slug, made.pk)
+
+
+def annas_role(world: World) -> Sequence[object]:
+    study = world.leases.study
+    return (study.slug, world.leases.anna.memberships.get(study=study).pk)
 
 
 def judge(world: World) -> Sequence[object]:
@@ -598,10 +604,7 @@ TABLE = {
     "annotation:consent": Url(MEMBERS, MEMBERS, args=slug),
     "annotation:background": Url(MEMBERS, MEMBERS, args=slug),
     "annotation:background-csv": Url(READERS, args=slug),
-    "annotation:remove-member": Posted(
-        MANAGERS,
-        args=lambda world: (world.leases.study.slug, world.leases.anna.memberships.get(study=world.leases.study).pk),
-    ),
+    "annotation:remove-member": Posted(MANAGERS, args=annas_role),
     "annotation:notes": Url(MANAGERS, args=slug),
     "annotation:answer-note": Posted(
         MANAGERS,
@@ -714,11 +717,11 @@ TABLE = {
     "judges:archive-judge": Posted(SUPERUSERS, args=judge),
     "judges:take-back-judge": Posted(SUPERUSERS, args=judge),
     "judges:start": Posted(MANAGERS, args=judge),
-    "judges:shown-documents": Posted(Who(LOGIN, HIDDEN, FORBID, FORBID, FORBID, YES), args=judge),
-    "judges:make-arms": Posted(Who(LOGIN, HIDDEN, FORBID, FORBID, FORBID, YES), args=judge),
-    "judges:make-candidate-arms": Posted(Who(LOGIN, HIDDEN, FORBID, FORBID, FORBID, YES), args=judge),
-    "judges:count-as-arm": Posted(Who(LOGIN, HIDDEN, FORBID, FORBID, FORBID, YES), args=judge),
-    "judges:average-arms": Posted(Who(LOGIN, HIDDEN, FORBID, FORBID, FORBID, YES), args=judge),
+    "judges:shown-documents": Posted(MAKERS, args=judge),
+    "judges:make-arms": Posted(MAKERS, args=judge),
+    "judges:make-candidate-arms": Posted(MAKERS, args=judge),
+    "judges:count-as-arm": Posted(MAKERS, args=judge),
+    "judges:average-arms": Posted(MAKERS, args=judge),
     "judges:run": Url(READERS, args=run),
     "judges:cancel": Posted(MANAGERS, args=run),
     "judges:resume": Posted(MANAGERS, args=run),
@@ -734,9 +737,9 @@ TABLE = {
     "judges:extracted": Url(READERS, args=lambda world: (*extraction(world), world.mine.row_id)),
     "judges:correct-extracted": Posted(MANAGERS, args=extracted),
     "judges:calibrations": Url(READERS, MANAGERS, args=scored),
-    "judges:examples": Posted(Who(LOGIN, HIDDEN, FORBID, FORBID, FORBID, YES), args=scored),
+    "judges:examples": Posted(MAKERS, args=scored),
     "judges:stack": Url(MANAGERS, MANAGERS, args=slug),
-    "judges:new-calibrated-judge": Posted(Who(LOGIN, HIDDEN, FORBID, FORBID, FORBID, YES), args=calibration),
+    "judges:new-calibrated-judge": Posted(MAKERS, args=calibration),
     "judges:generations": Url(READERS, args=slug),
     "judges:new-generation": Url(MANAGERS, MANAGERS, args=slug),
     "judges:estimate-generation": Posted(MANAGERS, args=slug),
@@ -865,7 +868,7 @@ TABLE = {
     "api:draw-reassigned": Posted(MANAGERS, args=slug),
     "api:more-raters": Posted(MANAGERS_IN_VAIN, args=slug),  # everybody has all rows
     "api:draw-more-raters": Posted(MANAGERS, args=slug),
-    "api:judges": Url(READERS, Who(LOGIN, HIDDEN, FORBID, FORBID, FORBID, YES), args=slug),
+    "api:judges": Url(READERS, MAKERS, args=slug),
     "api:start-run": Posted(MANAGERS_IN_VAIN, args=judge),
     "api:runs": Url(READERS, args=slug),
     "api:run": Url(READERS, args=run),
@@ -878,7 +881,7 @@ TABLE = {
     "api:import": Url(MANAGERS, args=an_import),
     "api:cancel-import": Posted(MANAGERS, args=an_import),
     "api:resume-import": Posted(MANAGERS_IN_VAIN, args=an_import),
-    "api:extractors": Url(READERS, Who(LOGIN, HIDDEN, FORBID, FORBID, FORBID, YES), args=slug),
+    "api:extractors": Url(READERS, MAKERS, args=slug),
     "api:start-extraction": Posted(MANAGERS_IN_VAIN, args=extractor),
     "api:extractions": Url(READERS, args=slug),
     "api:extraction": Url(READERS, args=extraction),
@@ -945,6 +948,19 @@ TABLE = {
     "api:revoke-certificate": Posted(MANAGERS, args=certificate),
     "api:assignment-labels": Url(ANNA, ANNA, args=mine),
     "api:assignment-notes": Url(ANNA, ANNA, args=mine),
+    "api:members": Url(MANAGERS, args=slug),
+    "api:remove-member": Posted(MANAGERS, args=annas_role),
+    "api:audit-log": Url(MANAGERS, args=slug),
+    "api:agreed": Url(MANAGERS, MANAGERS, args=sheet),
+    "api:take-back-agreed": Posted(MANAGERS, args=sheet, data=lambda world: {"batch": str(uuid.uuid4())}),
+    "api:archived-judges": Url(READERS, args=slug),
+    "api:rename-judge": Posted(SUPERUSERS_IN_VAIN, args=judge, data=lambda world: {"name": "renamed"}),
+    "api:archive-judge": Posted(SUPERUSERS_IN_VAIN, args=judge),
+    "api:take-back-judge": Posted(MAKERS, args=judge),
+    "api:archived-extractors": Url(READERS, args=slug),
+    "api:rename-extractor": Posted(SUPERUSERS_IN_VAIN, args=extractor, data=lambda world: {"name": "renamed"}),
+    "api:archive-extractor": Posted(SUPERUSERS_IN_VAIN, args=extractor),
+    "api:take-back-extractor": Posted(MAKERS, args=extractor),
     "api:read-notes": Posted(ANNA, args=mine),
     "api:withdraw-note": Posted(ANNA, args=lambda world: (a_note(world).pk,)),
     "api:notes": Url(MANAGERS, args=slug),

@@ -3,6 +3,7 @@ from __future__ import annotations
 from django.urls import path
 
 from annotation.api import (
+    agreeing,
     board,
     closing,
     core,
@@ -13,6 +14,7 @@ from annotation.api import (
     lens,
     making,
     notes,
+    people,
     restoring,
     sheets,
     study_settings,
@@ -38,6 +40,9 @@ urlpatterns = [
     path("studies/<slug:slug>/raters/<str:code>/resumed/", board.go_on, name="go-on"),
     path("studies/<slug:slug>/raters/<str:code>/reminded/", board.remind, name="remind"),
     path("studies/<slug:slug>/pay/", board.pay, name="pay"),
+    path("studies/<slug:slug>/members/", people.members, name="members"),
+    path("studies/<slug:slug>/members/<int:pk>/removed/", people.remove, name="remove-member"),
+    path("studies/<slug:slug>/log/", people.audit_log, name="audit-log"),
     path("studies/<slug:slug>/invites/", making.invites, name="invites"),
     path("studies/<slug:slug>/invites/<int:pk>/revoked/", making.revoke_invite, name="revoke-invite"),
     path("studies/<slug:slug>/plan/", making.plan, name="plan"),
@@ -72,6 +77,8 @@ urlpatterns = [
     path("sheets/<int:pk>/deleted/", sheets.delete, name="delete-sheet"),
     path("sheets/<int:pk>/lens/", lens.lens_of_sheet, name="lens"),
     path("sheets/<int:pk>/decisions/", lens.decisions, name="decisions"),
+    path("sheets/<int:pk>/decisions/agreed/", agreeing.agreed, name="agreed"),
+    path("sheets/<int:pk>/decisions/agreed/taken-back/", agreeing.take_back, name="take-back-agreed"),
     path("sheets/<int:pk>/history/", lens.history_of_sheet, name="history"),
     path("sheets/<int:pk>/restored/", restoring.restore, name="restore"),
     path("sheets/<int:pk>/restored/drawn/", restoring.draw, name="draw-restore"),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
 
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
@@ -16,34 +16,12 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation import actions
 from annotation.exchange.tables import safe_cell
-from annotation.models import AuditEvent, Role, Study, User
+from annotation.models import AuditEvent, Role, Study
 from annotation.people.access import AppRequest, for_roles
+from annotation.queries.log import lines
 
 PAGE = 100
 _HEAD = ("at", "event", "by", "of", "study", "what", "address")
-
-
-class Line(NamedTuple):
-    event: AuditEvent
-    by: str
-    of: str
-    study: str
-
-
-def lines(events: Iterable[AuditEvent]) -> list[Line]:
-    """Events with the names that their accounts and studies have today. Two queries."""
-    events = list(events)
-    ids = {number for event in events for number in (event.by, event.of) if number is not None}
-    names = dict(User.objects.filter(pk__in=ids).values_list("pk", "username"))
-    slugs = dict(Study.objects.filter(pk__in={event.study_id for event in events}).values_list("pk", "slug"))
-
-    def named(number: int | None) -> str:
-        return "" if number is None else names.get(number, f"#{number}")
-
-    return [
-        Line(event, named(event.by), named(event.of), slugs.get(event.study_id, "") if event.study_id else "")
-        for event in events
-    ]
 
 
 def log_page(

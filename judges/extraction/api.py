@@ -141,10 +141,12 @@ EXTRACTING = RunDoor(
 )
 @api_view(["GET", "POST"])
 def extractors(request: Request, slug: str) -> Response:
-    """All extractors; each can be started in each study (GET); make one, as a manager who may create judges (POST)."""
+    """The extractors; each can be started in each study (GET); make one, as a manager who may create judges (POST)."""
     if request.method == "GET":
         study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
-        return Response(ExtractorSerializer(Extractor.objects.select_related("model"), many=True).data)
+        return Response(
+            ExtractorSerializer(Extractor.objects.filter(archived_at=None).select_related("model"), many=True).data
+        )
     study = study_of(request, slug, Role.MANAGER)
     refuse_who_makes_none(request)
     sent = NewExtractorSerializer(data=request.data)

@@ -24,7 +24,10 @@ from drf_spectacular.generators import SchemaGenerator
 from pytest_django import DjangoDbBlocker, Settings
 from rest_framework.test import APIClient
 
+from annotation import actions
+from annotation.lens import lens
 from annotation.models import Assignment, Column, Rater, Row, Study, User
+from annotation.queries import undoing
 from operating import queries as keeping
 from operating import tables
 from reports import actions as reporting
@@ -51,6 +54,7 @@ class World:
     certificate: str
     report: int
     other_report: int
+    batch: str  # of what was accepted at once in the other study
 
     @property
     def mine(self) -> Assignment:
@@ -91,18 +95,24 @@ def furnish() -> World:
     own.manager.user_permissions.add(Permission.objects.get(codename="add_study"))
     hiring.draw_split(study=own.study, unit="row", share=50, seed=3, by=own.manager)
     own.assign(own.people[1], own.rows[:1])
-    other = builders.study("other", by=builders.user("otto"))
+    otto = builders.user("otto")
+    other = builders.study("other", by=otto)
     sheet = builders.sheet(other, "Hidden sheet")
     fiona = builders.rater(other, builders.user("fiona"))
     Rater.objects.filter(pk=fiona.pk).update(code="F9")  # a code that the other study alone has
     fiona.refresh_from_db()
     [work, _second] = builders.assignments(fiona, sheet)
-    builders.label(work)
+    [alike, _second] = builders.assignments(builders.rater(other, builders.user("fred")), sheet)
+    for one in (work, alike):
+        builders.label(one)
+    shown = lens.digest(lens.agreed(lens.of_sheet(sheet), judges=False))
+    actions.accept_agreed(sheet=sheet, judges=False, shown=shown, by=otto)
     judge = builders.judge(other, "HiddenJudge")
     builders.assignments(judge, sheet)
     reports = [reporting.freeze(study=one, title="First", filters=Filters(), by=None).pk for one in (own.study, other)]
     certificate = simulated.bare_certificate(own.study, own.rater, own.question)
-    return World(own, other, fiona, judge, certificate.name, *reports)
+    [(batch, _decisions)] = undoing.accepted(sheet)
+    return World(own, other, fiona, judge, certificate.name, *reports, batch)
 
 
 @dataclass(frozen=True)
@@ -168,6 +178,13 @@ NAMED: dict[tuple[str, str], Operation] = {
             "question": (lambda _world: "stated", "no-such-question"),
             "option": (lambda _world: "stated", "no-such-option"),
         },
+    ),
+    ("post", "/api/v1/sheets/{id}/decisions/agreed/taken-back/"): Operation(
+        "take-back-agreed",
+        lambda world: [world.row.sheet_id],
+        lambda world: {"batch": str(uuid.uuid4())},
+        {"batch": (lambda world: world.batch, str(uuid.uuid4()))},
+        taken=False,  # nothing was accepted at once
     ),
     ("post", "/api/v1/studies/{slug}/certificates/"): Operation(
         "certificates",

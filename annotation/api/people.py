@@ -1,0 +1,86 @@
+"""Who is in a study, and what its audit log says, over HTTP for programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext_lazy as _
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.decorators import api_view
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation import actions
+from annotation.api.core import LabelPagination, study_of, user_of
+from annotation.api.serializers import MAX_ID, MAX_LABELS_A_PAGE, RefusalSerializer
+from annotation.models import AuditEvent, Membership, Role
+from annotation.queries import log
+
+
+class MemberSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    username = serializers.CharField(source="user.username")
+    role = serializers.ChoiceField(Role.choices)
+
+
+class RemovedSerializer(serializers.Serializer[Any]):
+    withdrawn = serializers.IntegerField(help_text=_("Rows that were not submitted, and are taken back."))
+
+
+@extend_schema(responses=MemberSerializer(many=True))
+@api_view(["GET"])
+def members(request: Request, slug: str) -> Response:
+    """Who has which role in a study; somebody who has two is there twice."""
+    study = study_of(request, slug, Role.MANAGER)
+    found = study.memberships.select_related("user").order_by("user__username", "role")
+    return Response(MemberSerializer(found, many=True).data)
+
+
+@extend_schema(request=None, responses={200: RemovedSerializer, 409: RefusalSerializer})
+@api_view(["POST"])
+def remove(request: Request, slug: str, pk: int) -> Response:
+    """Take a role away. Labels stay; what an annotator has not submitted is taken back, and so are invitations that a
+    manager has made and nobody has used."""
+    study = study_of(request, slug, Role.MANAGER, archived=True)
+    membership = get_object_or_404(Membership.objects.select_related("study", "user"), study=study, pk=pk)
+    withdrawn = actions.remove_member(membership=membership, by=user_of(request))
+    return Response(RemovedSerializer({"withdrawn": withdrawn}).data)
+
+
+class LogLineSerializer(serializers.Serializer[Any]):
+    at = serializers.DateTimeField(source="event.at")
+    kind = serializers.ChoiceField(AuditEvent.Kind.choices, source="event.kind")
+    by = serializers.CharField(help_text=_("Who did it, “#” and a number where the account is gone; or nobody."))
+    of = serializers.CharField(help_text=_("To whom, where it was done to somebody."))
+    what = serializers.CharField(source="event.what")
+    address = serializers.CharField(source="event.address", allow_null=True)
+
+
+class LogPageSerializer(serializers.Serializer[Any]):
+    count = serializers.IntegerField()
+    next = serializers.URLField(allow_null=True)
+    previous = serializers.URLField(allow_null=True)
+    results = LogLineSerializer(many=True)
+
+
+class LogFilterSerializer(serializers.Serializer[Any]):
+    kind = serializers.ChoiceField(AuditEvent.Kind.choices, required=False)
+    limit = serializers.IntegerField(required=False, min_value=1, max_value=MAX_LABELS_A_PAGE, default=100)
+    offset = serializers.IntegerField(required=False, min_value=0, max_value=MAX_ID, default=0)
+
+
+@extend_schema(parameters=[LogFilterSerializer], responses=LogPageSerializer)
+@api_view(["GET"])
+def audit_log(request: Request, slug: str) -> Response:
+    """What matters to the safety of a study, the last event first: roles, invitations, exports, deletions."""
+    study = study_of(request, slug, Role.MANAGER)
+    chosen = LogFilterSerializer(data=request.query_params)
+    chosen.is_valid(raise_exception=True)
+    events = study.audit_events.order_by("-pk")
+    if "kind" in chosen.validated_data:
+        events = events.filter(kind=chosen.validated_data["kind"])
+    pages = LabelPagination()
+    page = pages.paginate_queryset(events, request)
+    return pages.get_paginated_response(LogLineSerializer(log.lines(page or ()), many=True).data)

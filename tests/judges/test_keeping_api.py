@@ -1,0 +1,77 @@
+"""A program renames judges and extractors, puts them away and takes them back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission
+from django.urls import reverse
+from rest_framework.test import APIClient
+
+from judges import actions
+from judges.models import Extractor, Judge
+from tests.builders import ApiOf, Leases
+from tests.judges import helpers
+
+
+@pytest.fixture
+def program(leases: Leases, api_of: ApiOf) -> APIClient:
+    """Of a manager who may make judges."""
+    leases.manager.user_permissions.add(Permission.objects.get(codename="add_judge"))
+    return api_of(leases.manager)
+
+
+@pytest.fixture(params=["judge", "extractor"])
+def tool(request: pytest.FixtureRequest, leases: Leases) -> tuple[str, Judge | Extractor]:
+    if request.param == "judge":
+        return "judge", helpers.lexical_judge()
+    return "extractor", actions.create_extractor(name="schema", parser="schema-org")
+
+
+def post(program: APIClient, name: str, tool: Judge | Extractor, sent: dict[str, Any] | None = None) -> Any:
+    return program.post(reverse(f"api:{name}", args=["leases", tool.pk]), sent or {}, format="json")
+
+
+def test_it_is_renamed_archived_and_taken_back(program: APIClient, tool: tuple[str, Judge | Extractor]) -> None:
+    kind, made = tool
+
+    def offered() -> list[str]:
+        return [one["name"] for one in program.get(reverse(f"api:{kind}s", args=["leases"])).json()]
+
+    def archived() -> list[str]:
+        return [one["name"] for one in program.get(reverse(f"api:archived-{kind}s", args=["leases"])).json()]
+
+    told = post(program, f"rename-{kind}", made, {"name": "better"})
+    assert (told.status_code, told.json()) == (200, {"id": made.pk, "name": "better", "archived_at": None})
+    assert ("better" in offered(), archived()) == (True, [])
+
+    told = post(program, f"archive-{kind}", made)
+    assert told.status_code == 200
+    assert told.json()["archived_at"]
+    assert ("better" in offered(), archived()) == (False, ["better"])
+
+    told = post(program, f"take-back-{kind}", made)
+    assert (told.status_code, told.json()["archived_at"]) == (200, None)
+    assert ("better" in offered(), archived()) == (True, [])
+
+
+def test_a_name_that_is_taken_or_none_is_refused(program: APIClient, tool: tuple[str, Judge | Extractor]) -> None:
+    kind, made = tool
+    if kind == "judge":
+        helpers.lexical_judge(name="other")
+    else:
+        actions.create_extractor(name="other", parser="schema-org")
+
+    taken = post(program, f"rename-{kind}", made, {"name": "other"})
+
+    assert (taken.status_code, taken.json()["detail"]) == (409, "“other” is taken.")
+    assert list(post(program, f"rename-{kind}", made, {"name": "no name"}).json()) == ["name"]
+    made.refresh_from_db()
+    assert made.name != "other"
+
+
+def test_who_may_make_none_changes_none(leases: Leases, api_of: ApiOf, tool: tuple[str, Judge | Extractor]) -> None:
+    kind, made = tool
+    for name in ("rename", "archive", "take-back"):
+        assert post(api_of(leases.manager), f"{name}-{kind}", made, {"name": "x"}).status_code == 403
