@@ -307,12 +307,15 @@ class RecordedSerializer(serializers.Serializer[Any]):
     cells = CellSerializer(many=True)
 
 
-class ToDrawSerializer(serializers.Serializer[Any]):
-    """What a draw of who gets what is asked by, whatever is drawn."""
-
+class SeededSerializer(serializers.Serializer[Any]):
     seed = serializers.IntegerField(
         min_value=0, max_value=2**31 - 1, default=1, help_text=_("The same seed draws the same.")
     )
+
+
+class ToDrawSerializer(SeededSerializer):
+    """What a draw of who gets what is asked by, whatever is drawn."""
+
     digest = serializers.CharField(
         required=False, help_text=_("Of what was shown: nothing is changed where it would be something else now.")
     )

@@ -18,7 +18,7 @@ from rest_framework.response import Response
 
 from annotation import actions as annotating
 from annotation.api.core import study_of, user_of
-from annotation.api.serializers import RefusalSerializer
+from annotation.api.serializers import RefusalSerializer, SeededSerializer
 from annotation.models import Experiment, Question, Rater, Role, Study
 from reports.data.label_table import UnknownFormat
 from reports.hiring import actions, experiments, queries
@@ -30,10 +30,9 @@ from reports.hiring.words import reasons, why_not_tested
 from reports.models import Accepted, Certificate, Revocation, Split
 
 
-class DrawSerializer(serializers.Serializer[Any]):
+class DrawSerializer(SeededSerializer):
     unit = serializers.ChoiceField(choices=Split.Unit.choices, default=Split.Unit.ROW)
     share = serializers.IntegerField(min_value=1, max_value=99, help_text=_("Per cent that is for the test."))
-    seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=1)
 
 
 class SplitSerializer(DrawSerializer):
@@ -317,9 +316,8 @@ def recomputed(request: Request, slug: str, name: str) -> Response:
         return Response({"detail": str(error)}, status=status.HTTP_409_CONFLICT)
 
 
-class AskedWorkSerializer(serializers.Serializer[Any]):
+class AskedWorkSerializer(SeededSerializer):
     share = serializers.IntegerField(min_value=1, max_value=100, help_text=_("Per cent that is supervised."))
-    seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=1)
 
 
 class WorkSerializer(AskedWorkSerializer):
@@ -401,9 +399,8 @@ def _raters(study: Study, codes: list[str]) -> list[Rater]:
     return raters
 
 
-class BackSerializer(serializers.Serializer[Any]):
+class BackSerializer(SeededSerializer):
     raters = serializers.ListField(child=serializers.CharField(), help_text=_("Codes of people who label it."))
-    seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=1)
 
 
 class GivenBackSerializer(serializers.Serializer[Any]):
@@ -443,10 +440,9 @@ def revoked(request: Request, slug: str, name: str) -> Response:
     return Response(CertificateSerializer(_certificate(study, name)).data)
 
 
-class ExperimentSerializer(serializers.Serializer[Any]):
+class ExperimentSerializer(SeededSerializer):
     judge = serializers.CharField(help_text=_("Whose answers are shown."))
     raters = serializers.ListField(child=serializers.CharField(), help_text=_("Codes of people who take part."))
-    seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=1)
 
 
 class EffectSerializer(serializers.Serializer[Any]):

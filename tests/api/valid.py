@@ -21,7 +21,7 @@ from annotation.exchange.background import cancel_import, start_import
 from annotation.labels import history
 from annotation.lens import lens
 from annotation.models import Column, Deletion, DeletionPart, Rater, Study
-from annotation.queries import MoreRequest, draw_more, had
+from annotation.queries import MoreRequest, draw_more, had, undoing
 from annotation.scheme.spec import load_scheme
 from judges import actions as judging
 from judges.generating import actions as generating
@@ -328,6 +328,20 @@ def fewer_texts(world: World) -> Sequence[object]:
     return (world.leases.study.slug, run.pk)
 
 
+def shown_as_agreed(world: World) -> dict[str, Any]:
+    return {"judges": True, "digest": lens.digest(lens.agreed(lens.of_sheet(world.leases.sheet), judges=True))}
+
+
+def accepted_at_once(world: World) -> dict[str, Any]:
+    shown = shown_as_agreed(world)["digest"]
+    annotating.accept_agreed(sheet=world.leases.sheet, judges=True, shown=shown, by=world.leases.manager)
+    return {"batch": undoing.accepted(world.leases.sheet)[0][0]}
+
+
+def _named(_world: World) -> dict[str, Any]:
+    return {"name": "another"}
+
+
 VALID: dict[str, Valid] = {
     "POST /assignments/{id}/labels/": Valid("anna", an_answer),
     "GET /assignments/{id}/labels/": Valid("anna"),
@@ -345,6 +359,15 @@ VALID: dict[str, Valid] = {
     "POST /sheets/{id}/restored/drawn/": Valid(body=lambda _world: {"moment": MOMENT.isoformat(), "rater": "A1"}),
     "POST /sheets/{id}/restored/": Valid(body=a_restore),
     "POST /sheets/{id}/decisions/": Valid(body=a_decision),
+    "POST /sheets/{id}/decisions/agreed/": Valid(body=shown_as_agreed),
+    "POST /sheets/{id}/decisions/agreed/taken-back/": Valid(body=accepted_at_once),
+    "GET /studies/{slug}/log/": Valid(query={"kind": "role", "limit": "2"}),
+    "POST /studies/{slug}/judges/{id}/renamed/": Valid("root", _named, before=run_is_cancelled),
+    "POST /studies/{slug}/judges/{id}/archived/": Valid("root", before=run_is_cancelled),
+    "POST /studies/{slug}/judges/{id}/taken-back/": Valid("root"),
+    "POST /studies/{slug}/extractors/{id}/renamed/": Valid("root", _named, before=extraction_is_cancelled),
+    "POST /studies/{slug}/extractors/{id}/archived/": Valid("root", before=extraction_is_cancelled),
+    "POST /studies/{slug}/extractors/{id}/taken-back/": Valid("root"),
     "GET /sheets/{id}/history/": Valid(query={"question": "stated", "limit": "2"}),
     "GET /sheets/{id}/lens/": Valid(query={"kind": "people"}),
     "GET /studies/{slug}/candidates/": Valid(query={"epsilon": "0.2"}, args=claims),
