@@ -55,7 +55,10 @@ def code_now(secret: str, *, later: int = 0) -> str:
 
 
 def set_up_totp(client: Client, password: str = "") -> str:
-    """Set up an app that shows codes; returns its secret. Who has a password is asked for it again."""
+    """Set up an app that shows codes; returns its secret. Who has a password is asked for it again. A period in which
+    a slow machine would not come to an end is waited for: the code before this one is taken no longer in the next."""
+    if (left := 30 - time.time() % 30) < 8:
+        time.sleep(left)
     if password:
         asked = client.get(reverse("mfa_activate_totp"))
         assert asked["Location"].startswith(reverse("account_reauthenticate"))
