@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from django.shortcuts import get_object_or_404
@@ -33,14 +34,11 @@ class NameSerializer(serializers.Serializer[Any]):
 _ANSWERS = {200: KeptSerializer, 409: RefusalSerializer}
 
 
-def _asked(request: Request, slug: str, pk: int, kind: str) -> tuple[Study, Judge | Extractor]:
+def _changed(request: Request, slug: str, pk: int, kind: str, change: Callable[[Any, Study], None]) -> Response:
     study = study_of(request, slug, Role.MANAGER)
     refuse_who_makes_none(request)
     tool: Any = get_object_or_404(queries.tools(study, kind), pk=pk)
-    return study, tool
-
-
-def _told(tool: Judge | Extractor) -> Response:
+    change(tool, study)
     tool.refresh_from_db(fields=["name", "archived_at"])
     return Response(KeptSerializer(tool).data)
 
@@ -58,26 +56,24 @@ def archived(request: Request, slug: str, kind: str) -> Response:
 @api_view(["POST"])
 def rename(request: Request, slug: str, pk: int, kind: str) -> Response:
     """Give a judge or an extractor another name; a judge's raters get it as their code."""
-    study, tool = _asked(request, slug, pk, kind)
-    sent = NameSerializer(data=request.data)
-    sent.is_valid(raise_exception=True)
-    actions.rename(tool, name=sent.validated_data["name"], study=study, by=user_of(request))
-    return _told(tool)
+
+    def renamed(tool: Judge | Extractor, study: Study) -> None:
+        sent = NameSerializer(data=request.data)
+        sent.is_valid(raise_exception=True)
+        actions.rename(tool, name=sent.validated_data["name"], study=study, by=user_of(request))
+
+    return _changed(request, slug, pk, kind, renamed)
 
 
 @extend_schema(request=None, responses=_ANSWERS)
 @api_view(["POST"])
 def archive(request: Request, slug: str, pk: int, kind: str) -> Response:
     """Offer a judge or an extractor no more. Its runs, labels and lists stay."""
-    _study, tool = _asked(request, slug, pk, kind)
-    actions.archive(tool)
-    return _told(tool)
+    return _changed(request, slug, pk, kind, lambda tool, _study: actions.archive(tool))
 
 
 @extend_schema(request=None, responses=_ANSWERS)
 @api_view(["POST"])
 def take_back(request: Request, slug: str, pk: int, kind: str) -> Response:
     """Offer an archived judge or extractor again."""
-    _study, tool = _asked(request, slug, pk, kind)
-    actions.take_back(tool)
-    return _told(tool)
+    return _changed(request, slug, pk, kind, lambda tool, _study: actions.take_back(tool))

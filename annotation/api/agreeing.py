@@ -85,8 +85,7 @@ def take_back(request: Request, pk: int) -> Response:
     sheet = sheet_of(request, pk)
     sent = TakingBackSerializer(data=request.data)
     sent.is_valid(raise_exception=True)
-    batch = sent.validated_data["batch"]
-    if str(batch) not in dict(undoing.accepted(sheet)):
+    n = actions.take_back_accepted(sheet=sheet, batch=sent.validated_data["batch"], by=user_of(request))
+    if not n:
         raise serializers.ValidationError({"batch": [_("Nothing of it stands on this sheet.")]})
-    n = actions.take_back_accepted(sheet=sheet, batch=batch, by=user_of(request))
     return Response(DecidedSerializer({"cells": n}).data)

@@ -7,7 +7,7 @@ Lists are short and come whole; only labels come in pages.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from django.core.exceptions import NON_FIELD_ERRORS
@@ -85,12 +85,17 @@ class LabelPagination(LimitOffsetPagination):
     max_limit = MAX_LABELS_A_PAGE
 
 
-def in_pages(request: Request, found: QuerySet[Any], serializer: type[serializers.Serializer[Any]]) -> Response:
-    """A part of a long list. Raises ValidationError for a limit or an offset that is none."""
+def in_pages(
+    request: Request,
+    found: QuerySet[Any],
+    serializer: type[serializers.Serializer[Any]],
+    read: Callable[[Sequence[Any]], Sequence[Any]] = lambda part: part,
+) -> Response:
+    """A part of a long list, as `read` has it. Raises ValidationError for a limit or an offset that is none."""
     PageFilterSerializer(data=request.query_params).is_valid(raise_exception=True)
     pages = LabelPagination()
-    page = pages.paginate_queryset(found, request)
-    return pages.get_paginated_response(serializer(page, many=True).data)
+    part = pages.paginate_queryset(found, request)
+    return pages.get_paginated_response(serializer(read(part or ()), many=True).data)
 
 
 def user_of(request: Request) -> User:

@@ -14,8 +14,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import actions
-from annotation.api.core import LabelPagination, cell_named, sheet_of, user_of
-from annotation.api.serializers import MAX_ID, MAX_LABELS_A_PAGE, RefusalSerializer
+from annotation.api.core import cell_named, in_pages, sheet_of, user_of
+from annotation.api.serializers import MAX_ID, PageFilterSerializer, PageSerializer, RefusalSerializer
 from annotation.labels import history
 from annotation.lens import lens
 from annotation.lens.lens import Kind, Lens, LensCell
@@ -278,20 +278,15 @@ class EventSerializer(ChangeOfCellSerializer):
     confirmed_at = serializers.DateTimeField(allow_null=True, help_text=gettext_lazy("Null: a draft that waits."))
 
 
-class EventPageSerializer(serializers.Serializer[Any]):
-    count = serializers.IntegerField()
-    next = serializers.URLField(allow_null=True)
-    previous = serializers.URLField(allow_null=True)
+class EventPageSerializer(PageSerializer):
     results = EventSerializer(many=True)
 
 
-class EventFilterSerializer(serializers.Serializer[Any]):
+class EventFilterSerializer(PageFilterSerializer):
     rater = serializers.CharField(required=False, help_text=gettext_lazy("Code of a rater."))
     row = serializers.IntegerField(required=False, min_value=1, max_value=MAX_ID)
     column = serializers.IntegerField(required=False, min_value=1, max_value=MAX_ID)
     question = serializers.CharField(required=False, help_text=gettext_lazy("Key of a question."))
-    limit = serializers.IntegerField(required=False, min_value=1, max_value=MAX_LABELS_A_PAGE, default=100)
-    offset = serializers.IntegerField(required=False, min_value=0, max_value=MAX_ID, default=0)
 
 
 @extend_schema(parameters=[EventFilterSerializer], responses=EventPageSerializer)
@@ -309,6 +304,4 @@ def history_of_sheet(request: Request, pk: int) -> Response:
         "question": "question__key",
     }
     wanted = {lookup: chosen.validated_data[name] for name, lookup in named.items() if name in chosen.validated_data}
-    pages = LabelPagination()
-    page = pages.paginate_queryset(history.events(sheet).filter(**wanted), request)
-    return pages.get_paginated_response(EventSerializer(page, many=True).data)
+    return in_pages(request, history.events(sheet).filter(**wanted), EventSerializer)

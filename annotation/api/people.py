@@ -13,8 +13,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import actions
-from annotation.api.core import LabelPagination, study_of, user_of
-from annotation.api.serializers import MAX_ID, MAX_LABELS_A_PAGE, RefusalSerializer
+from annotation.api.core import in_pages, study_of, user_of
+from annotation.api.serializers import PageFilterSerializer, PageSerializer, RefusalSerializer
 from annotation.models import AuditEvent, Membership, Role
 from annotation.queries import log
 
@@ -58,17 +58,12 @@ class LogLineSerializer(serializers.Serializer[Any]):
     address = serializers.CharField(source="event.address", allow_null=True)
 
 
-class LogPageSerializer(serializers.Serializer[Any]):
-    count = serializers.IntegerField()
-    next = serializers.URLField(allow_null=True)
-    previous = serializers.URLField(allow_null=True)
+class LogPageSerializer(PageSerializer):
     results = LogLineSerializer(many=True)
 
 
-class LogFilterSerializer(serializers.Serializer[Any]):
+class LogFilterSerializer(PageFilterSerializer):
     kind = serializers.ChoiceField(AuditEvent.Kind.choices, required=False)
-    limit = serializers.IntegerField(required=False, min_value=1, max_value=MAX_LABELS_A_PAGE, default=100)
-    offset = serializers.IntegerField(required=False, min_value=0, max_value=MAX_ID, default=0)
 
 
 @extend_schema(parameters=[LogFilterSerializer], responses=LogPageSerializer)
@@ -81,6 +76,4 @@ def audit_log(request: Request, slug: str) -> Response:
     events = study.audit_events.order_by("-pk")
     if "kind" in chosen.validated_data:
         events = events.filter(kind=chosen.validated_data["kind"])
-    pages = LabelPagination()
-    page = pages.paginate_queryset(events, request)
-    return pages.get_paginated_response(LogLineSerializer(log.lines(page or ()), many=True).data)
+    return in_pages(request, events, LogLineSerializer, read=log.lines)
