@@ -32,8 +32,8 @@ class Estimate:
     """What is to come.
 
     Attributes:
-        rows: that would be labelled, each repeat counted; `cells`: in all of them, about. Of an extractor: documents,
-            and their lists.
+        rows: that would be labelled, each repeat counted; `cells`: in all of them, about, and at most, since an answer
+            can switch others off. Of an extractor: documents, and their lists.
         spent: what is read, about; what is written, at most.
         seconds: of one worker; None where nothing is known of its pace.
         measured: the pace of tokens is that of earlier rows or of a trial, not of letters.
