@@ -89,9 +89,16 @@ def is_waiting(run: Run, *, now: datetime) -> bool:
 
 
 def works_elsewhere(queue: str, *, now: datetime) -> bool:
-    """Whether a worker holds an item of any run on this queue. At most one query a kind of work."""
-    held = Q(state=ItemState.CLAIMED, lease_until__gt=now, run__queue=queue)
-    return any(kind.item._default_manager.filter(held).exists() for kind in kinds.every())
+    """Whether a worker holds an item of any run on this queue, or was through with one a moment ago: it comes to what
+    waits next. At most two queries a kind of work."""
+    since = now - _BREATH
+    held = Q(state=ItemState.CLAIMED, lease_until__gt=now)
+    just_done = Q(done_at__gt=since, done_at__lte=now) & (Q(run__ended_at=None) | Q(run__ended_at__gt=since))
+    return any(
+        kind.item._default_manager.filter(at_it, run__queue=queue).exists()
+        for at_it in (held, just_done)
+        for kind in kinds.every()
+    )
 
 
 @dataclass(frozen=True)
@@ -160,7 +167,7 @@ def progress(run: Run, *, sums: Sequence[str] = (), paces: Mapping[str, Any] | N
 
     What a dead worker still holds waits: where no other one is there, nobody puts it back.
 
-    Two queries; of a run that waits for a worker at most one more for each kind of work.
+    Two queries; of a run that waits for a worker at most two more for each kind of work.
     """
     now, paces = timezone.now(), paces or {}
     lost = Q(state=ItemState.CLAIMED, lease_until__lte=now)

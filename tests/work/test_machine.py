@@ -870,6 +870,22 @@ def test_a_run_waits_behind_another_one_while_a_worker_is_at_that(queue: str, se
     assert (said.is_behind, said.lacks_a_worker) == (is_behind, not is_behind)
 
 
+def test_a_run_waits_behind_one_that_has_ended_a_moment_ago() -> None:
+    """The worker comes to it next: it was said that there is none."""
+    waits, other = started(), started()
+    later(waits, 31)
+    while actions.take_up(other):
+        pass
+    other = fresh(other)
+    assert other.ended_at is not None
+
+    said = queries.progress(fresh(waits))
+    assert (said.is_behind, said.lacks_a_worker) == (True, False)
+    other.items.update(done_at=timezone.now() - timedelta(seconds=6))
+    said = queries.progress(fresh(waits))
+    assert (said.is_behind, said.lacks_a_worker) == (False, True)
+
+
 def test_progress_costs_two_queries(run: Batch, django_assert_num_queries: Any) -> None:
     actions.do_items(kind=toy.PIECES, item_ids=[run.items.order_by("pk")[0].pk])
     run = fresh(run)
