@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Set
 from typing import Any, Self
 
 from django import forms
-from django.utils.text import slugify
+from django.utils.text import Truncator, slugify
 from django.utils.translation import gettext_lazy as _
 
 from annotation import queries
@@ -316,11 +316,18 @@ def _free_address(slug: str, study: Study) -> str:
     return slug
 
 
+OTHERS_CHANGED = _(
+    "Somebody else has changed this since the page was opened. Save again to replace what it says now: %(now)s"
+)
 ADDRESS = {"invalid": _("An address has letters without accents, digits and hyphens alone.")}
 
 
 class StudySettingsForm(forms.ModelForm):  # type: ignore[type-arg]
-    """What can be changed of a study at any time."""
+    """What can be changed of a study at any time.
+
+    Its page sends along what each field showed, so that two who change settings at the same time keep each other's:
+    only what somebody changed is saved, and what another one changed meanwhile is not replaced unseen.
+    """
 
     class Meta:
         model = Study
@@ -345,6 +352,39 @@ class StudySettingsForm(forms.ModelForm):  # type: ignore[type-arg]
             "background": forms.Textarea(attrs={"rows": 8, "spellcheck": "false"}),
         }
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():
+            field.show_hidden_initial = True
+
+    @property
+    def changed(self) -> dict[str, Any]:
+        """What is to be saved of a valid form; whatever is sent without what was shown, too."""
+        return {
+            name: value
+            for name, value in self.cleaned_data.items()
+            if self.add_initial_prefix(name) not in self.data or name in self.changed_data
+        }
+
+    def clean(self) -> dict[str, Any]:
+        super().clean()
+        for name in self.changed:
+            if (now := self._changed_by_others(name)) is not None:
+                self.add_error(name, OTHERS_CHANGED % {"now": Truncator(now).chars(500)})
+                # Whoever has read that and saves again means it.
+                self.data = self.data.copy()
+                self.data[self.add_initial_prefix(name)] = now
+        return self.cleaned_data
+
+    def _changed_by_others(self, name: str) -> str | None:
+        """What a field says now, if that is neither what was shown nor what is sent."""
+        shown = self.data.get(self.add_initial_prefix(name))
+        field, now = self.fields[name], self.initial[name]
+        if shown is None or isinstance(now, bool):  # of two answers that were changed both are the same one
+            return None
+        known = {_in_lines(field.to_python(shown)), _in_lines(self.cleaned_data[name])}
+        return None if _in_lines(now) in known else str(now)
+
     def clean_slug(self) -> str:
         return _free_address(self.cleaned_data["slug"], self.instance)
 
@@ -356,6 +396,11 @@ class StudySettingsForm(forms.ModelForm):  # type: ignore[type-arg]
             except SchemeError as error:
                 raise forms.ValidationError([str(problem) for problem in error.problems]) from error
         return text
+
+
+def _in_lines(text: str) -> str:
+    """As forms send it: lines end in two characters there."""
+    return "\r\n".join(text.strip().splitlines())
 
 
 class DeleteStudyForm(forms.Form):

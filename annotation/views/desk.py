@@ -122,7 +122,7 @@ def settings(request: AppRequest, study: Study) -> HttpResponse:
     form = StudySettingsForm(request.POST or None, instance=Study.objects.get(pk=study.pk))
     if request.method == "POST" and form.is_valid():
         try:
-            study = actions.change_study(study=study, **form.cleaned_data)
+            study = actions.change_study(study=study, **form.changed)
         except actions.Refused as refusal:
             form.add_error("slug", str(refusal))
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 
+import lxml.html
 import pytest
 from django.db import connection
 from django.test import Client
@@ -285,6 +286,37 @@ def test_an_address_that_cannot_be_is_refused_and_nothing_is_changed(
     title = leases.study.title
     leases.study.refresh_from_db()
     assert leases.study.title == title
+
+
+def as_shown(page: str) -> dict[str, str]:
+    """What a browser sends of the page's form as it is."""
+    form = next(form for form in lxml.html.document_fromstring(page).forms if "title" in form.fields)
+    return {name: value or "" for name, value in form.form_values()}
+
+
+def test_two_who_change_settings_at_the_same_time_keep_each_others(leases: Leases, client_of: ClientOf) -> None:
+    mara, url = client_of(leases.manager), reverse("annotation:settings", args=[leases.study.slug])
+    actions.change_study(study=leases.study, guideline="Read.\nTwice.", consent="I agree.")
+    here, there = as_shown(mara.get(url).content.decode()), as_shown(mara.get(url).content.decode())
+
+    mara.post(url, here | {"guideline": "Read.\r\nThree times.", "submit_complete": "on"})
+    answer = mara.post(url, there | {"title": "Second round", "consent": ""})
+
+    assert answer.status_code == 302
+    leases.study.refresh_from_db()
+    now = leases.study
+    assert (now.title, now.guideline, now.consent) == ("Second round", "Read.\r\nThree times.", "")
+    assert now.submit_complete
+    # What both changed is not replaced unseen; seen, it is.
+    refused = mara.post(url, there | {"guideline": "Skim it."})
+    assert "Somebody else has changed this" in (page := refused.content.decode())
+    assert "Three times." in page
+    leases.study.refresh_from_db()
+    assert leases.study.guideline == "Read.\r\nThree times."
+    assert (again := as_shown(page))["guideline"].strip() == "Skim it."
+    assert mara.post(url, again).status_code == 302
+    leases.study.refresh_from_db()
+    assert (leases.study.guideline, leases.study.title) == ("Skim it.", "Second round")
 
 
 def test_closing_a_sheet_says_first_what_is_not_submitted(leases: Leases, client_of: ClientOf) -> None:
