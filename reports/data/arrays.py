@@ -50,8 +50,9 @@ LEAVE_OUT, INCLUDE = "leave_out", "include"
 # judges that have few texts in common is solved for, where a hundred rounds were too few. 8: shares by documents (alike
 # in a sheet, flipped by an arm, chosen at a place) have bounds that hold near 0 and 1; of pairs that share single
 # documents it is told why they have no corrected kappa, where everyone was said to have chosen one option. 9: these
-# bounds hold where documents have very different numbers of cells, and are no narrower than those of independent cells.
-METHODS = 9
+# bounds are no narrower than those of independent cells, and count a document with many cells once. 10: their errors,
+# and those of estimated shares of options, reckon with how much a document with many cells alone moves a share.
+METHODS = 10
 # The words in which reports are said: a frozen report is said again in those of its day. 2: the field's own words
 # (percent agreement, calibration, confusion matrix, non-blind labels, bootstrap resamples).
 WORDS = 2
@@ -251,7 +252,9 @@ class Filters:
     def share_bounds(self) -> ShareBounds:
         if self.before_share_bounds:
             return ShareBounds.FIRST
-        return ShareBounds.EVEN if self.methods < 9 else ShareBounds.LATEST
+        if self.methods < 9:
+            return ShareBounds.EVEN
+        return ShareBounds.UNEQUAL if self.methods < 10 else ShareBounds.LATEST
 
     @property
     def before_one_document(self) -> bool:

@@ -186,7 +186,9 @@ def judge_result(
             by=None if filters.independent_cells else "document",
         ),
         sureness=_sureness(judge.code, data, people, answers, merge, bounds=filters.share_bounds),
-        shares=option_shares(people, answers, bounded=not filters.before_bounded) if answers.cell.size else (),
+        shares=option_shares(people, answers, bounded=not filters.before_bounded, bounds=filters.share_bounds)
+        if answers.cell.size
+        else (),
         consistency=self_consistency(data.repeats[judge.code], "ordinal" if ordered else "nominal")
         if judge.code in data.repeats
         else None,

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from reports.stats import distributions as stats
 from reports.stats.answers import Answers, IntArray
 from reports.stats.bootstrap import CONFIDENCE, MINIMUM_CLUSTERS, TOO_FEW_CLUSTERS, By, cluster_keys
-from reports.stats.hiring.means import share_bounds
+from reports.stats.hiring.means import ShareBounds, clusters_worth, degrees_of_freedom, pull, share_bounds
 from reports.stats.pairs import FloatArray
 
 NO_BOTH = "no cell has the judge's label and a person's answer"
@@ -49,6 +49,7 @@ def powered_mean(
     cluster: npt.ArrayLike | None = None,
     cluster_elsewhere: npt.ArrayLike | None = None,
     minimum_clusters: int = MINIMUM_CLUSTERS,
+    even: bool = False,
 ) -> PoweredMean:
     """The prediction-powered mean, PPI++.
 
@@ -58,10 +59,11 @@ def powered_mean(
         weight: lambda; when left out the one with the smallest variance, cov(y, f) / ((1 + n / N) var(f)), 0 to 1.
         cluster, cluster_elsewhere: the document of each cell, of both kinds numbered alike; cells are independent
             where left out.
+        even: the error is that of clusters of which all have as many cells, times G / (G - 1), as before methods 10.
 
     Sources: Angelopoulos et al. (2023), Prediction-powered inference, Science 382; Angelopoulos, Duchi and Zrnic
     (2023), PPI++. Clusters: the cells' influences are summed in each before they are squared, as in a clustered
-    sandwich estimator, times G / (G - 1) for G clusters.
+    sandwich estimator, those with and without people each times `hiring.means.pull`.
     """
     truth, said, elsewhere = (np.asarray(part, dtype=np.float64) for part in (y, f, f_elsewhere))
     n, n_elsewhere = truth.size, elsewhere.size
@@ -88,8 +90,13 @@ def powered_mean(
         keys = np.concatenate([np.asarray(cluster, np.int64), np.asarray(cluster_elsewhere, np.int64)])
         groups, group = np.unique(keys, return_inverse=True)
         n_clusters = np.unique(np.asarray(cluster)).size
-        correction = groups.size / (groups.size - 1) if groups.size > 1 else np.nan
-        variance = float((np.bincount(group, influence) ** 2).sum() * correction)
+        if even:
+            correction = groups.size / (groups.size - 1) if groups.size > 1 else np.nan
+            variance = float((np.bincount(group, influence) ** 2).sum() * correction)
+        else:
+            parts = [slice(None, n), slice(n, None)] if n_elsewhere else [slice(None)]
+            pulled = [_pulled(group[part], influence[part], groups.size) for part in parts]
+            variance = float((np.sum(pulled, axis=0) ** 2).sum())
     error = float(np.sqrt(variance))
     half = float(stats.norm.ppf((1 + CONFIDENCE) / 2)) * error
     enough = n_clusters >= minimum_clusters
@@ -108,8 +115,19 @@ def powered_mean(
     )
 
 
+def _pulled(group: IntArray, influence: FloatArray, n_groups: int) -> FloatArray:
+    sums: FloatArray = np.bincount(group, influence, n_groups) * pull(np.bincount(group, minlength=n_groups))
+    return sums
+
+
 def option_shares(
-    people: Answers, judge: Answers, *, by: By = "document", weight: float | None = None, bounded: bool = True
+    people: Answers,
+    judge: Answers,
+    *,
+    by: By = "document",
+    weight: float | None = None,
+    bounded: bool = True,
+    bounds: ShareBounds = ShareBounds.LATEST,
 ) -> tuple[PoweredMean, ...]:
     """The share of each option in all cells that the judge labelled, one estimate an option.
 
@@ -120,6 +138,7 @@ def option_shares(
     Args:
         bounded: intervals are `hiring.means.share_bounds`, within 0 and 1 as the shares are; before methods 7 they were
             the normal distribution's, nothing wide where nobody had chosen the option.
+        bounds: all but the last are those of documents of which all have as many cells.
     """
     cells = people.by_cell.cell
     counts = people.value_counts()
@@ -127,6 +146,8 @@ def option_shares(
     at = np.minimum(np.searchsorted(cells, judge.cell), max(cells.size - 1, 0))
     both = cells[at] == judge.cell if cells.size else np.zeros(judge.cell.size, dtype=bool)
     keys: IntArray = cluster_keys(judge, by)
+    even = bounds is not ShareBounds.LATEST
+    sizes = np.unique(keys[both], return_counts=True)[1].astype(np.float64)
     found = tuple(
         powered_mean(
             shares[at[both], option] if both.any() else np.zeros(0),
@@ -135,19 +156,26 @@ def option_shares(
             weight=weight,
             cluster=keys[both],
             cluster_elsewhere=keys[~both],
+            even=even,
         )
         for option in range(people.n_options)
     )
-    return tuple(map(_bounded, found)) if bounded else found
+    return tuple(_bounded(one, sizes, even=even) for one in found) if bounded else found
 
 
-def _bounded(found: PoweredMean) -> PoweredMean:
+def _bounded(found: PoweredMean, sizes: FloatArray, *, even: bool) -> PoweredMean:
     if found.value is None:
         return found
     within = replace(found, value=min(max(found.value, 0.0), 1.0))
     if found.standard_error is None:
         return within
-    low, high = share_bounds(found.value, found.standard_error, n=found.n_people, n_clusters=found.n_clusters)
+    low, high = share_bounds(
+        found.value,
+        found.standard_error,
+        n=found.n_people,
+        degrees=found.n_clusters - 1 if even else degrees_of_freedom(sizes),
+        least=found.n_clusters if even else clusters_worth(sizes),
+    )
     return replace(within, low=low, high=high)
 
 

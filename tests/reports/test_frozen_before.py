@@ -14,7 +14,7 @@ from reports.data.arrays import Filters
 from reports.data.label_table import LabelTable, unpacked
 from tests.reports.make_frozen import file_of
 
-MADE: dict[int, dict[str, Any]] = {n: json.loads(lzma.decompress(file_of(n).read_bytes())) for n in range(1, 9)}
+MADE: dict[int, dict[str, Any]] = {n: json.loads(lzma.decompress(file_of(n).read_bytes())) for n in range(1, 10)}
 
 
 @pytest.fixture(scope="module")

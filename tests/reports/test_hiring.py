@@ -294,6 +294,22 @@ def test_powered_intervals_hold_the_share() -> None:
     assert min(powered, by_strata) >= 0.88
 
 
+@pytest.mark.parametrize("by_strata", [False, True])
+def test_powered_intervals_hold_the_share_where_one_document_has_most_of_the_labels(by_strata: bool) -> None:
+    rng, held = np.random.default_rng(9), 0
+    cluster = np.repeat(np.arange(60), [200] + [6] * 59)
+    for _study in range(150):
+        truth = rng.random(cluster.size) < rng.beta(3, 4, 60)[cluster]
+        judge = np.where(rng.random(cluster.size) < 0.8, truth, rng.random(cluster.size) < 0.8)
+        accepted = rng.random(cluster.size) < np.where(truth == judge, 0.8, 0.3)
+        labelled = ~accepted | (cluster < 20) if by_strata else cluster < 20
+        found = powered_share(truth, judge, labelled, cluster, stratum=accepted if by_strata else None).powered
+        assert found.low is not None
+        assert found.high is not None
+        held += found.low <= 3 / 7 <= found.high
+    assert held / 150 > 0.9
+
+
 @pytest.mark.slow
 def test_powered_intervals_in_a_thousand_studies() -> None:
     found = share_coverage(1_000, seed=2)

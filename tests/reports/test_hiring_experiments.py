@@ -20,7 +20,7 @@ from reports.stats.hiring.exposure import (
     effect,
     exposure,
 )
-from reports.stats.hiring.means import ONE_CLUSTER, ShareBounds, clustered_mean
+from reports.stats.hiring.means import ONE_CLUSTER, ShareBounds, clustered_mean, error_by_clusters
 
 pytestmark = pytest.mark.once
 
@@ -64,7 +64,39 @@ def test_shares_near_0_and_1_are_held_as_often_as_said(share: float, icc: float)
     assert held[ShareBounds.FIRST] < held[ShareBounds.LATEST]
 
 
-@pytest.mark.parametrize(("sizes", "icc"), [([60] + [4] * 29, 0.9), ([60] + [4] * 7, 0.0)])
+def test_the_error_by_clusters_is_as_its_sources_define_it() -> None:
+    sizes = np.array([60, 4, 9, 1, 17])
+    cluster, n = np.repeat(np.arange(5), sizes), sizes.sum()
+    values = np.random.default_rng(8).random(n)
+    rest = values - values.mean()
+    keeps = np.eye(n) - np.full((n, n), 1 / n)  # what regression on a constant leaves
+    scores, parts = [], []
+    for place in range(5):
+        inside = cluster == place
+        spread, along = np.linalg.eigh(keeps[np.ix_(inside, inside)])
+        adjusted = along @ np.diag(spread**-0.5) @ along.T
+        scores.append(adjusted.sum(axis=0) @ rest[inside] / n)
+        parts.append(keeps[:, inside] @ adjusted.sum(axis=1) / n)
+    products = np.array(parts) @ np.array(parts).T
+
+    error, degrees = error_by_clusters(np.bincount(cluster, rest), sizes.astype(float))
+
+    assert error == pytest.approx(np.sqrt(np.square(scores).sum()))
+    assert degrees == pytest.approx(np.trace(products) ** 2 / np.square(products).sum())
+    # One that has nearly all is all that there is to go by.
+    assert error_by_clusters(np.array([1e-9, -1e-9]), np.array([1e9, 1.0]))[1] == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "icc"),
+    [
+        ([60] + [4] * 29, 0.9),
+        ([60] + [4] * 7, 0.0),
+        ([60] + [4] * 7, 0.3),
+        ([200] + [4] * 19, 0.1),
+        ([200] + [4] * 19, 0.9),
+    ],
+)
 def test_a_share_is_held_where_one_document_has_most_of_the_cells(sizes: list[int], icc: float) -> None:
     rng, cluster = np.random.default_rng(5), np.repeat(np.arange(len(sizes)), sizes)
     held = 0

@@ -25,6 +25,7 @@ from reports.stats.calibration import (
     scored_cells,
 )
 from reports.stats.estimates import option_shares, powered_mean
+from reports.stats.hiring.means import ShareBounds
 from reports.stats.judge import judge_accuracy
 from reports.stats.thresholds import (
     error_by_doubt,
@@ -335,6 +336,26 @@ def test_the_interval_of_a_share_lies_within_0_and_1_and_has_a_width() -> None:
     assert 0 < last.low < last.value < last.high < 0.25
     before = option_shares(people, judge, bounded=False)  # as before methods 7
     assert (before[1].low, before[1].high) == (0, 0)
+
+
+def test_estimated_shares_are_held_where_one_document_has_most_of_the_labels() -> None:
+    rng = np.random.default_rng(3)
+    document = np.repeat(np.arange(80), [150] + [5] * 79)
+    by_people = document < 20
+    held = {ShareBounds.UNEQUAL: 0, ShareBounds.LATEST: 0}
+    for _study in range(200):
+        truth = (rng.random(document.size) < rng.beta(2, 3, 80)[document]).astype(int)
+        said = np.where(rng.random(document.size) < 0.8, truth, 1)
+        cells, nobody = np.arange(document.size), np.zeros(document.size)
+        people, judge = (
+            Answers.from_long(rater=nobody, cell=cells, sheet=nobody, code=codes, n_options=2, document=document)
+            for codes in (np.where(by_people, truth, MISSING), said)
+        )
+        for bounds in held:
+            found = option_shares(people, judge, bounds=bounds)[1]
+            held[bounds] += found.low <= 0.4 <= found.high
+    assert held[ShareBounds.LATEST] / 200 > 0.92
+    assert held[ShareBounds.UNEQUAL] / 200 < 0.8
 
 
 @pytest.mark.slow

@@ -28,12 +28,14 @@ class ShareBounds(Enum):
         all 1, Clopper and Pearson's of as many values as clusters), which misses shares near 0 and 1; Wilson's of bins
         and of agreeing judges, as if cells were independent.
     EVEN: methods 8, `share_bounds` of one independent value a cluster at least, as if all had as many.
-    LATEST: `share_bounds` of as many values as clusters of their sizes are worth at least, and of no more than there
-        are.
+    UNEQUAL: methods 9, of as many values as clusters of their sizes are worth at least, and of no more than there are.
+    LATEST: the same with an error and degrees of freedom that reckon with how much each cluster alone moves the mean
+        (`error_by_clusters`), where those before took G / (G - 1) and G - 1 as if all had as many.
     """
 
     FIRST = auto()
     EVEN = auto()
+    UNEQUAL = auto()
     LATEST = auto()
 
 
@@ -50,9 +52,7 @@ class Mean:
 
 
 def clustered_mean(values: npt.ArrayLike, cluster: npt.ArrayLike, *, bounds: ShareBounds = ShareBounds.LATEST) -> Mean:
-    """The mean of values between 0 and 1, NaN left out, with its interval by clusters.
-
-    The variance is that of a ratio of sums by clusters, G / (G - 1) sum (sum of residuals)^2 / n^2.
+    """The mean of values between 0 and 1, NaN left out, with its interval by clusters (`share_bounds`).
 
     Raises:
         ValueError: a value has no cluster.
@@ -73,7 +73,8 @@ def clustered_mean(values: npt.ArrayLike, cluster: npt.ArrayLike, *, bounds: Sha
     if value in (0.0, 1.0):
         reach = 1 - ((1 - CONFIDENCE) / 2) ** (1 / n_clusters)
         return Mean(value, max(value - reach, 0.0), min(value + reach, 1.0), "", n, n_clusters)
-    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, n_clusters - 1)) * _error(numbers - value, group, n_clusters)
+    error = _error_of_even(numbers - value, group, n_clusters)
+    half = float(stats.t.ppf((1 + CONFIDENCE) / 2, n_clusters - 1)) * error
     return Mean(value, max(value - half, 0.0), min(value + half, 1.0), "", n, n_clusters)
 
 
@@ -87,57 +88,100 @@ def bounds_by_clusters(
         return wilson_interval(int(numbers.sum()), numbers.size)
     n_clusters = int(clusters.max()) + 1
     if n_clusters < 2:
-        return share_bounds(float(numbers.mean()), 0.0, n=1, n_clusters=1)
+        return share_bounds(float(numbers.mean()), 0.0, n=1, degrees=1, least=1)
     return _bounds(numbers, clusters, n_clusters, bounds)
 
 
 def _bounds(numbers: FloatArray, group: IntArray, n_clusters: int, bounds: ShareBounds) -> tuple[float, float]:
     share, n = float(numbers.mean()), numbers.size
     rest = numbers - share
-    error = _error(rest, group, n_clusters)
     if bounds is ShareBounds.EVEN:
-        return share_bounds(share, error, n=n, n_clusters=n_clusters)
+        return share_bounds(
+            share, _error_of_even(rest, group, n_clusters), n=n, degrees=n_clusters - 1, least=n_clusters
+        )
     sizes = cluster_sums(group, np.ones(n), n_clusters)
+    if bounds is ShareBounds.UNEQUAL:
+        error, degrees = _error_of_even(rest, group, n_clusters), n_clusters - 1.0
+    else:
+        error, degrees = error_by_clusters(cluster_sums(group, rest, n_clusters), sizes)
     varies = float((rest**2).sum())
     return share_bounds(
         share,
         error,
         n=n,
-        n_clusters=n_clusters,
-        least=n**2 / float((sizes**2).sum()),
+        degrees=degrees,
+        least=clusters_worth(sizes),
         most=share * (1 - share) * n**2 / varies if varies > _NOTHING else np.inf,
     )
 
 
-def _error(rest: FloatArray, group: IntArray, n_clusters: int) -> float:
-    """The standard error by clusters of a mean with these residuals."""
+def _error_of_even(rest: FloatArray, group: IntArray, n_clusters: int) -> float:
+    """The standard error of a mean with these residuals, by clusters of which all have as many values: the root of
+    G / (G - 1) sum (sum of residuals)^2 / n^2."""
     sums = cluster_sums(group, rest, n_clusters)
     return float(np.sqrt((sums**2).sum() * n_clusters / (n_clusters - 1))) / rest.size
 
 
+def error_by_clusters(sums: FloatArray, sizes: FloatArray) -> tuple[float, float]:
+    """The standard error of a mean by clusters (CR2), and its degrees of freedom (Satterthwaite's, for values that vary
+    alike and independently): G - 1 where all clusters have as many values, and down to 1 where one has nearly all.
+
+    Args:
+        sums: the residuals of each cluster, added up; sizes: m, its values, above 0 in two clusters at least. Both of
+            shape (n_clusters,).
+
+    Sources: Bell and McCaffrey (2002), Survey Methodology 28; Pustejovsky and Tipton (2018), Journal of Business &
+    Economic Statistics 36.
+
+    >>> error, degrees = error_by_clusters(np.array([1.0, -1.0, 2.0, -2.0]), np.array([5.0, 5.0, 5.0, 5.0]))
+    >>> round(error, 4), round(degrees, 4)  # the root of 4 / 3 of 10, over 20
+    (0.1826, 3.0)
+    """
+    return float(np.sqrt(((sums * pull(sizes)) ** 2).sum())) / float(sizes.sum()), degrees_of_freedom(sizes)
+
+
+def pull(sizes: FloatArray) -> FloatArray:
+    """What the residuals of clusters are multiplied by, 1 / sqrt(1 - m / n): one that has a large part of all values
+    draws the mean to itself, and its residuals come out too small. 1 where one has all, whose residuals are none."""
+    rest = 1 - sizes / sizes.sum()
+    return 1 / np.sqrt(np.where(rest > 0, rest, 1.0))
+
+
+def degrees_of_freedom(sizes: FloatArray) -> float:
+    """Of `error_by_clusters`."""
+    n = float(sizes.sum())
+    pulled = np.sort((sizes * pull(sizes)) ** 2)  # the smallest first, which else would be lost beside the largest
+    squares = float((sizes**2).sum()) + 2 * float((pulled[1:] * np.cumsum(pulled)[:-1]).sum()) / n**2
+    return n**2 / squares
+
+
+def clusters_worth(sizes: FloatArray) -> float:
+    """How many independent values clusters are worth whose values are all alike: (sum m)^2 / sum m^2 (Kish)."""
+    return float(sizes.sum()) ** 2 / float((sizes**2).sum())
+
+
 def share_bounds(
-    share: float, error: float, *, n: int, n_clusters: int, least: float | None = None, most: float = np.inf
+    share: float, error: float, *, n: int, degrees: float, least: float, most: float = np.inf
 ) -> tuple[float, float]:
     """The 95 % interval of a share whose standard error by clusters is known, within 0 and 1.
 
     Clopper and Pearson's for as many independent values as share (1 - share) / error^2 says, times
-    (t_{n-1} / t_{G-1})^2 for an error known from G clusters only, and at least one a cluster: so many where nothing
-    varies, which is no sign that nothing can. Student's t misses a share of 1 % in every second study of 20 clusters.
+    (t_{n-1} / t_{degrees})^2 for an error that few clusters tell: at least `least`, so many where nothing varies, which
+    is no sign that nothing can. Student's t misses a share of 1 % in every second study of 20 clusters.
 
     Args:
-        n: values that the share rests on; n_clusters: clusters in which they lie, two at least.
-        least, most: independent values that it is worth; `least` is one a cluster where it is left out. Clusters of m
-            values that are all alike are worth (sum m)^2 / sum m^2 (Kish): one a cluster instead, where one of 30 had
-            60 values and the others 4, held a share of 50 % in 71 % of simulated studies. Of few clusters the error
-            comes out below that of independent values by chance, which `most` does not take for more of them.
+        n: values that the share rests on; degrees: of freedom of the error, 1 at least.
+        least, most: independent values that it is worth. One a cluster at least (methods 8), where one of 30 had 60
+            values and the others 4, held a share of 50 % in 71 % of simulated studies. Of few clusters the error comes
+            out below that of independent values by chance, which `most` does not take for more of them.
 
     Source: Korn and Graubard (1998), Survey Methodology 24.
     """
     at = min(max(share, 0.0), 1.0)
     tail = (1 - CONFIDENCE) / 2
-    few = stats.t.ppf(tail, n - 1) / stats.t.ppf(tail, n_clusters - 1) if n > 1 else 1.0
+    few = stats.t.ppf(tail, n - 1) / stats.t.ppf(tail, degrees) if n > 1 else 1.0
     independent = at * (1 - at) / error**2 if error > _NOTHING else 0.0
-    worth = max(min(independent * float(few) ** 2, most), n_clusters if least is None else least)
+    worth = max(min(independent * float(few) ** 2, most), least)
     hits, misses = at * worth, (1 - at) * worth
     low = float(stats.beta.ppf(tail, hits, misses + 1)) if hits > 0 else 0.0
     high = float(stats.beta.ppf(1 - tail, hits + 1, misses)) if misses > 0 else 1.0

@@ -7,14 +7,16 @@ estimated apart and put together.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from reports.stats.answers import IntArray
 from reports.stats.hiring.clusters import BoolArray, cluster_sums
-from reports.stats.hiring.means import share_bounds
+from reports.stats.hiring.means import clusters_worth, degrees_of_freedom, pull, share_bounds
 from reports.stats.pairs import FloatArray
 
 MINIMUM_CLUSTERS = 5
@@ -68,8 +70,8 @@ def powered_share(
     Within a stratum s of N_s cells, n_s of them labelled: lambda mean(f over all) + mean(y - lambda f over labelled),
     f the judge's and y people's; over strata with weights N_s / N. lambda is the one with the least estimated variance
     by clusters, between 0 and 1. In a stratum that people labelled wholly the judge drops out. The variance sums each
-    cluster's influences, those of different strata and of cells with and without a label together, times
-    G / (G - 1). Bounds are those of `means.share_bounds` for the clusters that the sampled strata are worth; a sampled
+    cluster's influences, those of different strata and of cells with and without a label together, each times
+    `means.pull`. Bounds are those of `means.share_bounds` for the clusters that the sampled strata are worth; a sampled
     stratum in which people always said the same may have other cells for all that (`_unseen`).
 
     Args:
@@ -109,11 +111,10 @@ def powered_share(
         sizes[place] = inside.sum() / f.size
         plain[place] = y[both].mean()
         # The influence of a cluster is fixed + lambda moving.
-        fixed[place] = _sums(group, both, y - y[both].mean(), n_groups) / both.sum() * sizes[place]
-        moving[place] = (
-            _sums(group, inside, f - f[inside].mean(), n_groups) / inside.sum()
-            - _sums(group, both, f - f[both].mean(), n_groups) / both.sum()
-        ) * sizes[place]
+        fixed[place] = _influence(group, both, y, n_groups) * sizes[place]
+        if not known[inside].all():
+            of_judge = _influence(group, inside, f, n_groups) - _influence(group, both, f, n_groups)
+            moving[place] = of_judge * sizes[place]
         spread = float((moving[place] ** 2).sum())
         best = -float((fixed[place] * moving[place]).sum()) / spread if spread > 1e-15 else 0.0
         weights[place] = min(max(best, 0.0), 1.0)
@@ -121,8 +122,14 @@ def powered_share(
 
     sampled = np.array([not known[strata == number].all() for number in numbers])
     labelled_in = np.array([np.unique(clusters[known & (strata == number)]).size for number in numbers])
-    n_sampled = _clusters_worth(sizes, labelled_in, sampled) if sampled.any() else n_labelled_clusters
+    n_sampled = int(_put_together(sizes[sampled], labelled_in[sampled])) if sampled.any() else n_labelled_clusters
     few = n_sampled < minimum_clusters
+    # The labelled cells of each cluster, in each of the strata that people labelled in part; of all cells otherwise.
+    of_strata = [known & (strata == number) for number in numbers[sampled]] if sampled.any() else [known]
+    labels_of = [np.unique(clusters[labels], return_counts=True)[1].astype(np.float64) for labels in of_strata]
+    large = sizes[sampled] if sampled.any() else np.ones(1)
+    least = _put_together(large, np.array([clusters_worth(labels) for labels in labels_of]))
+    degrees = _degrees(large, labels_of)
     unseen = _unseen(sizes, labelled_in, sampled & ~fixed.any(axis=1))
 
     def estimate(by_stratum: FloatArray, trust: FloatArray) -> Estimate:
@@ -130,14 +137,14 @@ def powered_share(
         value = min(max(whole, 0.0), 1.0)
         influence = (fixed + trust[:, np.newaxis] * moving).sum(axis=0)
         # Which strata a document's cells are in is chance too.
-        influence += (
-            np.bincount(group, by_stratum[np.searchsorted(numbers, strata)] - whole, minlength=n_groups) / f.size
+        influence += _influence(
+            group, np.ones(f.size, dtype=bool), by_stratum[np.searchsorted(numbers, strata)], n_groups
         )
         if few:
             return Estimate(value, None, None, None)
-        variance = float((influence**2).sum()) * n_groups / (n_groups - 1)
+        variance = float((influence**2).sum())
         error = float(np.sqrt(variance + unseen))
-        low, high = share_bounds(value, error, n=int(known.sum()), n_clusters=n_sampled)
+        low, high = share_bounds(value, error, n=int(known.sum()), degrees=degrees, least=least)
         return Estimate(value, low, high, float(np.sqrt(variance)))
 
     powered, classical = estimate(values, weights), estimate(plain, np.zeros(numbers.size))
@@ -178,11 +185,22 @@ def powered_shares(
     )
 
 
-def _clusters_worth(sizes: FloatArray, labelled_in: IntArray, sampled: BoolArray) -> int:
-    """The labelled clusters of the strata that people labelled in part, each counting by its size: as many as there are
-    where there is one such stratum, and few where a large one has few."""
-    size = sizes[sampled] / sizes[sampled].sum()
-    return int(1 / (size**2 / labelled_in[sampled]).sum() + 1e-9)
+def _put_together(sizes: FloatArray, worth: npt.NDArray[np.number[Any]]) -> float:
+    """What strata of these sizes are worth in clusters together: as many as there are where there is one, and few where
+    a large one has few."""
+    size = sizes / sizes.sum()
+    return float(1 / (size**2 / worth).sum() + 1e-9)
+
+
+def _degrees(sizes: FloatArray, labels_of: Sequence[FloatArray]) -> float:
+    """The degrees of freedom of a sum of strata, by what each adds to the variance (Welch and Satterthwaite).
+
+    Args:
+        sizes: of the strata; labels_of: of each the labelled cells in each of its clusters.
+    """
+    variance = sizes**2 / np.array([labels.sum() for labels in labels_of])
+    degrees = np.array([degrees_of_freedom(labels) for labels in labels_of])
+    return float(variance.sum() ** 2 / (variance**2 / degrees).sum())
 
 
 def _unseen(sizes: FloatArray, labelled_in: IntArray, still: BoolArray) -> float:
@@ -202,5 +220,8 @@ def _arrays(
     return f, np.where(known, y, 0.0), known
 
 
-def _sums(group: IntArray, inside: BoolArray, values: FloatArray, n_groups: int) -> FloatArray:
-    return cluster_sums(group[inside], values[inside], n_groups)
+def _influence(group: IntArray, inside: BoolArray, values: FloatArray, n_groups: int) -> FloatArray:
+    """What each cluster adds to the error of the mean of some cells."""
+    sums = cluster_sums(group[inside], values[inside] - values[inside].mean(), n_groups)
+    influence: FloatArray = sums * pull(np.bincount(group[inside], minlength=n_groups)) / inside.sum()
+    return influence
