@@ -372,8 +372,7 @@ class StudySettingsForm(forms.ModelForm):  # type: ignore[type-arg]
             if (now := self._changed_by_others(name)) is not None:
                 self.add_error(name, OTHERS_CHANGED % {"now": Truncator(now).chars(500)})
                 # Whoever has read that and saves again means it.
-                self.data = self.data.copy()
-                self.data[self.add_initial_prefix(name)] = now
+                self.data = {**self.data, self.add_initial_prefix(name): now}
         return self.cleaned_data
 
     def _changed_by_others(self, name: str) -> str | None:
@@ -382,7 +381,7 @@ class StudySettingsForm(forms.ModelForm):  # type: ignore[type-arg]
         field, now = self.fields[name], self.initial[name]
         if shown is None or isinstance(now, bool):  # of two answers that were changed both are the same one
             return None
-        known = {_in_lines(field.to_python(shown)), _in_lines(self.cleaned_data[name])}
+        known = {_in_lines(str(field.to_python(shown))), _in_lines(self.cleaned_data[name])}
         return None if _in_lines(now) in known else str(now)
 
     def clean_slug(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum, auto
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -140,11 +141,12 @@ def error_by_clusters(sums: FloatArray, sizes: FloatArray) -> tuple[float, float
     return float(np.sqrt(((sums * pull(sizes)) ** 2).sum())) / float(sizes.sum()), degrees_of_freedom(sizes)
 
 
-def pull(sizes: FloatArray) -> FloatArray:
+def pull(sizes: npt.NDArray[np.number[Any]]) -> FloatArray:
     """What the residuals of clusters are multiplied by, 1 / sqrt(1 - m / n): one that has a large part of all values
     draws the mean to itself, and its residuals come out too small. 1 where one has all, whose residuals are none."""
-    rest = 1 - sizes / sizes.sum()
-    return 1 / np.sqrt(np.where(rest > 0, rest, 1.0))
+    rest = 1 - sizes.astype(np.float64) / float(sizes.sum())
+    pulled: FloatArray = 1 / np.sqrt(np.where(rest > 0, rest, 1.0))
+    return pulled
 
 
 def degrees_of_freedom(sizes: FloatArray) -> float:
