@@ -11,7 +11,7 @@ from playwright.sync_api import Page, Route, expect
 from annotation import actions
 from annotation.models import Assignment, Rater
 from tests.journeys.conftest import Browsing
-from tests.journeys.pages import PASSWORD, Coleslaw, Grid, slow_down
+from tests.journeys.pages import PASSWORD, Coleslaw, Grid, slow_down, until
 
 pytestmark = pytest.mark.once
 
@@ -384,6 +384,46 @@ def test_a_correction_takes_the_key_of_its_answer_and_leaving(slaw: Coleslaw, br
     expect(submitted).to_have_text("1")
     assert slaw.standing("anna")["Google 1", "white cabbage", "presence"] == "found"
     assert slaw.assignment("anna", "Google 1").state == "submitted"
+
+
+def test_a_correction_is_submitted_again_by_who_leaves_the_page(slaw: Coleslaw, browsing: Browsing) -> None:
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+    submitted = page.locator("#n-submitted")
+    grid.keys(*"1" * 10, "s")
+    expect(submitted).to_have_text("1")
+    grid.keys("p", "3")
+    grid.settle()
+    expect(submitted).to_have_text("0")
+    page.get_by_role("link", name="My work").click()
+    until(lambda: slaw.assignment("anna", "Google 1").state == "submitted", otherwise="it is not submitted again")
+    # Where the correction itself does not get through, the next page of the sheet saves it, and submits the document.
+    Grid(page, slaw.sheet).open()
+    expect(submitted).to_have_text("1")
+    browsing.expect("ERR_FAILED")
+    page.route("**/record/", lambda route: route.abort())
+    grid.go("Google 1", "carrots")
+    grid.keys("2")
+    grid.expect_refusal("“Google 1” is open again")
+    page.get_by_role("link", name="My work").click()
+    page.unroute("**/record/")
+    assert slaw.standing("anna")["Google 1", "carrots", "presence"] == "found"
+    Grid(page, slaw.sheet).open()
+    grid.settle()
+    expect(submitted).to_have_text("1")
+    assert slaw.standing("anna")["Google 1", "carrots", "presence"] == "found-not-perfect"
+    assert slaw.assignment("anna", "Google 1").state == "submitted"
+
+
+def test_behind_the_last_document_those_follow_that_were_passed_over(slaw: Coleslaw, browsing: Browsing) -> None:
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+    grid.keys(*"1" * 10, "n", *"1" * 10, "n", *"1" * 10, "s")
+    expect(page.locator("#n-submitted")).to_have_text("1")
+    assert grid.where().startswith("Google 1")
+    grid.keys("ArrowRight", "s")
+    expect(page.locator("#n-submitted")).to_have_text("2")
+    assert grid.where().startswith("Google 2")
 
 
 # An answer comes in two steps: that it is there, and what it says.

@@ -181,6 +181,8 @@ const submitting = new Submitting({
   words,
   refuse,
   panel: byId("evidence"),
+  store: browserStore,
+  name: `palate:corrected:${config.store}`,
 });
 new Skipping({ focus, cells, range, editing, choosing, keys, words });
 const headers = () => saving.headers();

@@ -7,6 +7,7 @@ import { isJson, isLoggedOut, PATIENCE } from "../page/requests.js";
 
 /** @typedef {import("../core/sentences.js").Sentences} Sentences */
 /** @typedef {import("../core/queue.js").Edit} Edit */
+/** @typedef {import("../core/queue.js").Store} Store */
 /** @typedef {import("../sheet/keys.js").Keys} Keys */
 /** @typedef {import("./cells.js").Cells} Cells */
 /** @typedef {import("./editing.js").Editing} Editing */
@@ -29,13 +30,29 @@ import { isJson, isLoggedOut, PATIENCE } from "../page/requests.js";
  * @property {Sentences} words
  * @property {(sentence: string, how?: {calm?: boolean}) => void} refuse
  * @property {HTMLElement} panel of the document, which has the buttons
+ * @property {Store} store
+ * @property {string} name under which it keeps what was corrected and not submitted again
  */
 
 const REST = 1000; // ms after a submission in which `s` does nothing
 
 export class Submitting {
   /** @param {Parts} parts */
-  constructor({ cells, focus, editing, saving, stillOpen, sheetDone, hints, config, words, refuse, panel }) {
+  constructor({
+    cells,
+    focus,
+    editing,
+    saving,
+    stillOpen,
+    sheetDone,
+    hints,
+    config,
+    words,
+    refuse,
+    panel,
+    store,
+    name,
+  }) {
     this.cells = cells;
     this.focus = focus;
     this.saving = saving;
@@ -46,6 +63,8 @@ export class Submitting {
     this.words = words;
     this.refuse = refuse;
     this.panel = panel;
+    this.store = store;
+    this.name = name;
     /** @type {Map<string, Mark>} */
     this.marks = new Map();
     for (const element of /** @type {NodeListOf<HTMLElement>} */ (cells.tables.querySelectorAll(".mark"))) {
@@ -59,6 +78,11 @@ export class Submitting {
     this.crossed = new Set(); // corrected while their submission was on its way: which came first is the server's to say
     /** @type {Set<string>} */
     this.corrected = new Set(); // opened again by a correction: submitted again as soon as they are left
+    for (const assignment of this.kept().filter((one) => this.marks.has(one))) {
+      // Of a correction that is still to be saved the server knows nothing yet.
+      if (this.isOpen(assignment) || saving.queue.edits.length) this.corrected.add(assignment);
+      else this.keep(assignment, false);
+    }
     editing.reopened = (assignment) => this.reopened(assignment);
     this.closing = ""; // the assignment whose submission is on its way by itself
     editing.isClosing = (assignment) => assignment === this.closing;
@@ -91,6 +115,30 @@ export class Submitting {
     document.addEventListener("keydown", ({ key }) => {
       if (key.toLowerCase() !== "s") this.rests = 0;
     });
+    window.addEventListener("pagehide", () => this.closeBehind());
+  }
+
+  /** @returns {string[]} the assignments that were corrected and are not known to be submitted again */
+  kept() {
+    try {
+      const found = JSON.parse(this.store.read(this.name) ?? "[]");
+      return Array.isArray(found) ? found : [];
+    } catch {
+      return []; // somebody else's entry
+    }
+  }
+
+  /**
+   * @param {string} assignment
+   * @param {boolean} isOpen whether it waits to be submitted again
+   */
+  keep(assignment, isOpen) {
+    const before = this.kept();
+    const others = before.filter((one) => one !== assignment);
+    if (!isOpen && others.length === before.length) return;
+    const now = isOpen ? [...others, assignment] : others;
+    if (now.length) this.store.write(this.name, JSON.stringify(now));
+    else this.store.remove(this.name);
   }
 
   /** @param {Keys} keys */
@@ -117,8 +165,11 @@ export class Submitting {
     mark.state = state;
     if (state === "submitted") this.cells.submitted.add(assignment);
     else this.cells.submitted.delete(assignment);
-    if (state === "submitted" || state === "withdrawn") this.corrected.delete(assignment);
-    this.cells.lock(assignment, ["submitted", "withdrawn"].includes(state));
+    if (!this.isOpen(assignment)) {
+      this.corrected.delete(assignment);
+      this.keep(assignment, false);
+    }
+    this.cells.lock(assignment, !this.isOpen(assignment));
     this.count();
   }
 
@@ -129,6 +180,7 @@ export class Submitting {
   reopened(assignment) {
     this.set(assignment, "started");
     this.corrected.add(assignment);
+    this.keep(assignment, true);
     this.refuse(
       fill(this.hints.isText() ? this.words.correctedTyped : this.words.corrected, {
         row: this.cells.nameOf(assignment),
@@ -159,12 +211,49 @@ export class Submitting {
 
   // What was opened by a correction, is complete, saved and left by now is submitted again.
   closeCorrected() {
-    if (!this.corrected.size || this.busy || this.saving.queue.edits.length) return;
-    const here = this.focus.cell.assignment;
-    const left = [...this.corrected].find((one) => one !== here && !this.cells.left.get(one) && !this.isContested(one));
+    const left = this.toClose().find((one) => one !== this.focus.cell.assignment);
     if (!left) return;
     this.corrected.delete(left);
     this.turn(left, true).then(() => this.closeCorrected());
+  }
+
+  // Who leaves the page leaves the document that has the focus too. What does not get through is tried when the sheet is
+  // opened again.
+  closeBehind() {
+    for (const assignment of this.toClose()) {
+      fetch(this.address("submit", assignment), { ...this.submission(assignment), keepalive: true }).catch(() => null);
+    }
+  }
+
+  /** @returns {string[]} what was opened by a correction, is complete and saved */
+  toClose() {
+    if (this.busy || this.saving.queue.edits.length) return [];
+    return [...this.corrected].filter((one) => this.isOpen(one) && !this.cells.left.get(one) && !this.isContested(one));
+  }
+
+  /** @param {string} assignment */
+  isOpen(assignment) {
+    return !["submitted", "withdrawn"].includes(this.stateOf(assignment));
+  }
+
+  /**
+   * @param {"submit" | "reopen"} what
+   * @param {string} assignment
+   */
+  address(what, assignment) {
+    return (this.config[what] ?? "").replace("/0/", `/${assignment}/`);
+  }
+
+  /**
+   * @param {string} assignment
+   * @returns {RequestInit}
+   */
+  submission(assignment) {
+    return {
+      method: "POST",
+      body: new URLSearchParams({ seen: JSON.stringify(this.seen(assignment)) }),
+      headers: this.saving.headers(),
+    };
   }
 
   /**
@@ -206,14 +295,11 @@ export class Submitting {
     this.busy = true;
     const taken = this.stateOf(assignment) === "submitted";
     this.closing = taken ? "" : assignment;
-    const url = (taken ? this.config.reopen : this.config.submit) ?? "";
-    const request = {
-      method: "POST",
-      body: new URLSearchParams(taken ? {} : { seen: JSON.stringify(this.seen(assignment)) }),
-      headers: this.saving.headers(),
+    const request = taken ? { method: "POST", headers: this.saving.headers() } : this.submission(assignment);
+    const response = await fetch(this.address(taken ? "reopen" : "submit", assignment), {
+      ...request,
       signal: AbortSignal.timeout(PATIENCE),
-    };
-    const response = await fetch(url.replace("/0/", `/${assignment}/`), request).catch(() => null);
+    }).catch(() => null);
     // What is chosen before the answer is read is chosen while the document is being submitted.
     const answer = response && isJson(response) ? await response.json().catch(() => null) : null;
     this.busy = false;
@@ -254,7 +340,7 @@ export class Submitting {
   rider(edits) {
     const assignment = this.next || this.completed(edits);
     if (!assignment || this.busy || this.isContested(assignment)) return null;
-    if (["submitted", "withdrawn"].includes(this.stateOf(assignment))) return null;
+    if (!this.isOpen(assignment)) return null;
     return {
       assignment,
       seen: () => this.seen(assignment),
@@ -305,7 +391,9 @@ export class Submitting {
   goOn(assignment, { done }) {
     this.rests = performance.now() + REST;
     const { documents } = this.cells;
-    const next = documents.slice(documents.indexOf(assignment) + 1).find((one) => this.stateOf(one) !== "submitted");
+    const at = documents.indexOf(assignment) + 1;
+    // Behind the last one those are left that were passed over.
+    const next = [...documents.slice(at), ...documents.slice(0, at)].find((one) => this.isOpen(one));
     this.focus.go(next ? this.focus.firstOf(next) : this.focus.cell);
     if (done) this.sheetDone.show(done);
   }
