@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from django.utils.translation import gettext as _
 
 from reports import doors
 from reports.data.label_table import LabelTable
@@ -288,7 +289,9 @@ def _value_judge(of: ValueJudge) -> JudgeAnswer:
         name=code_of(of.judge),
         accuracy=_estimate(of.accuracy.value, of.accuracy_interval, str(UNDEFINED[of.accuracy.reason])),
         pairwise=of.pairwise.value,
-        of_person=Estimate(None),
+        of_person=Estimate(
+            None, reason=_("the human ceiling is of options and scales, and this is answered by values")
+        ),
         beside_person=Estimate(None),
         baseline=None,
         verdict="unknown",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from django.utils.formats import number_format
@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from annotation.scheme.spec import Words
 from reports.answers import Answers, Estimate, JudgeAnswer, Line, Measure, published_of
 from reports.stats.alternative import MINIMUM_PEOPLE, TOO_FEW_PEOPLE
+from reports.stats.bootstrap import EVERY_DRAW_THE_SAME
 from reports.stats.levels import landis_koch
 from reports.tables.rounding import rounded
 from reports.words import UNDEFINED, count
@@ -120,9 +121,13 @@ def _of_people(answers: Answers) -> Tile:
     title = _("People agree")
     known = _main(answers)
     if not known:
-        reason = answers.lines[0].agreement.reason if answers.lines else ""
-        under = reason if answers.n_people else _("no person has labelled: it takes two people")
-        return Tile(title, _("Cannot be said"), under, answers.lines[0].table if answers.lines else "overview")
+        if not answers.n_people or not answers.lines:
+            return Tile(title, _("Cannot be said"), _("no person has labelled: it takes two people"), "overview")
+        if alike := _alike(answers):
+            under = _("the share of equal answers; %(measure)s is not defined: %(reason)s")
+            under %= {"measure": _sign(alike[0]), "reason": alike[0].agreement.reason}
+            return Tile(title, f"A_h {span([line.accuracy.value or 0.0 for line in alike])}", under, alike[0].table)
+        return Tile(title, _("Cannot be said"), answers.lines[0].agreement.reason, answers.lines[0].table)
     if len(known) == 1:
         [line] = known
         value = f"{_sign(line)} {number(line.agreement.value or 0)}{between(line.agreement)}"
@@ -143,6 +148,11 @@ def _main(answers: Answers) -> list[Line]:
     return [line for line in known if line.measure != "alpha"] or known
 
 
+def _alike(answers: Answers) -> list[Line]:
+    """The questions in which it is known how often two people agree, if not how much more often than by chance."""
+    return [line for line in answers.questions if line.accuracy.value is not None]
+
+
 def _sign(line: Line) -> str:
     return "α" if line.measure == "alpha" else "κ"
 
@@ -150,6 +160,16 @@ def _sign(line: Line) -> str:
 def _ends(lines: Sequence[Line]) -> tuple[Line, Line]:
     in_order = sorted(lines, key=lambda line: line.agreement.value or 0.0)
     return in_order[0], in_order[-1]
+
+
+def _of_judge(answers: Answers, code: str) -> list[tuple[Line, JudgeAnswer]]:
+    """The questions in which the judge and people have answered a cell."""
+    return [
+        (line, judge)
+        for line in answers.questions
+        for judge in line.judges
+        if judge.code == code and judge.accuracy.value is not None
+    ]
 
 
 def _with_ceiling(answers: Answers, code: str) -> list[tuple[Line, JudgeAnswer]]:
@@ -169,9 +189,9 @@ def _of_ceiling(answers: Answers) -> Tile:
     code, name = nearest
     found = _with_ceiling(answers, code)
     if not found:
-        return Tile(
-            title, _("Cannot be said"), _("No cell has the judge’s label and two people’s answers."), "overview"
-        )
+        why = {judge.of_person.reason for _line, judge in _of_judge(answers, code)}
+        under = why.pop() if len(why) == 1 else _("No cell has the judge’s label and two people’s answers.")
+        return Tile(title, _("Cannot be said"), under, "overview")
     values = {"judge": name, "share": span([judge.beside_ceiling or 0.0 for _line, judge in found])}
     ceiling = span([judge.ceiling or 0.0 for _line, judge in found])
     if len(found) == 1:
@@ -228,19 +248,15 @@ def _of_verdict(answers: Answers) -> Tile:
     if nearest is None:
         return Tile(title, _("Cannot be said"), _no_judge(answers), "overview", known=False)
     code, name = nearest
-    of = [
-        (line, judge)
-        for line in answers.questions
-        for judge in line.judges
-        if judge.code == code and judge.accuracy.value is not None
-    ]
+    of = _of_judge(answers, code)
     tested = [(line, judge) for line, judge in of if judge.verdict in ("may", "may-not")]
     if not tested:
         line, judge = of[0]
         few = next((judge.reason for _line, judge in of if judge.verdict == "not-enough" and judge.reason), "")
-        if not few and answers.n_people < MINIMUM_PEOPLE:
+        if not few and answers.n_people < MINIMUM_PEOPLE and any(judge.epsilon for _line, judge in of):
             few = str(UNDEFINED[TOO_FEW_PEOPLE])
-        why = few or next((judge.reason for _line, judge in of if judge.reason), "") or _("not tested")
+        why = few or next((judge.reason for _line, judge in of if judge.reason), "")
+        why = why or _("the test is for options and scales, and it answers none")
         under = _("the judge “%(judge)s” comes nearest: %(reason)s") % {"judge": name, "reason": why}
         return Tile(title, _("Cannot be said"), under, table_of_test(line, judge), known=False)
     n = sum(judge.verdict == "may" for _line, judge in tested)
@@ -281,9 +297,19 @@ def about_people(answers: Answers, scheme: str) -> list[Sentence]:
         text = _("No person has labelled. It takes two people to say how far people agree, and three to test a judge.")
         return [Sentence(text, "raters", warns=True)]
     if not known:
-        for line in answers.questions[:1]:
-            text = _("How far people agree cannot be said: %(reason)s.") % {"reason": line.agreement.reason}
-            said.append(Sentence(text, line.table, warns=True))
+        for line in (_alike(answers) or answers.questions)[:1]:
+            text = _("How far people agree cannot be said: %(reason)s.")
+            if line.accuracy.value is not None:
+                text = _(
+                    "Two people agree in %(share)s of the cells of “%(question)s” (A_h); how much more often than by "
+                    "chance cannot be said: %(reason)s."
+                )
+            values = {
+                "reason": line.agreement.reason,
+                "question": line.name,
+                "share": percent(line.accuracy.value or 0),
+            }
+            said.append(Sentence(text % values, line.table, warns=True))
         return said
     if len(known) == 1:
         said.append(Sentence(_agreement(known[0]), known[0].table))
@@ -298,17 +324,23 @@ def about_people(answers: Answers, scheme: str) -> list[Sentence]:
         said.append(Sentence(text, "overview"))
     without = [line for line in known if line.agreement.no_interval]
     if without:
-        text = _("Without an interval, since there is %(reason)s: %(questions)s.") % {
-            "reason": without[0].agreement.no_interval,
-            "questions": _listed(line.name for line in without),
-        }
-        said.append(Sentence(text, without[0].table, warns=True))
-    undefined: dict[str, list[Line]] = {}
+        by_reason: dict[str, list[Line]] = {}
+        for line in without:
+            by_reason.setdefault(line.agreement.no_interval, []).append(line)
+        for reason, lines in by_reason.items():
+            text = (
+                _("No interval, since every resample gives the same value: %(questions)s.")
+                if reason == UNDEFINED[EVERY_DRAW_THE_SAME]
+                else _("Without an interval, since there is %(reason)s: %(questions)s.")
+            )
+            text %= {"reason": reason, "questions": _listed(line.name for line in lines)}
+            said.append(Sentence(text, lines[0].table, warns=True))
+    undefined: dict[tuple[str, str], list[Line]] = {}
     for line in (line for line in answers.questions if line.agreement.value is None):
-        undefined.setdefault(line.agreement.reason, []).append(line)
-    for reason, lines in undefined.items():
-        values = {"questions": _quoted(lines), "reason": reason}
-        text = _("On %(questions)s agreement is not defined: %(reason)s.") % values
+        undefined.setdefault((_sign(line), line.agreement.reason), []).append(line)
+    for (sign, reason), lines in undefined.items():
+        values = {"questions": _quoted(lines), "measure": sign, "reason": reason}
+        text = _("On %(questions)s %(measure)s is not defined: %(reason)s.") % values
         said.append(Sentence(text, lines[0].table, warns=True))
     said.extend(_beside_published(scheme, answers))
     return said
@@ -399,8 +431,7 @@ def about_judges(answers: Answers) -> list[Sentence]:
 def _nearest(answers: Answers, code: str, name: str) -> Sentence:
     found = _with_ceiling(answers, code)
     if not found:
-        of = [(line, j) for line in answers.questions for j in line.judges if j.code == code]
-        line, judge = next((line, j) for line, j in of if j.accuracy.value is not None)
+        line, judge = _of_judge(answers, code)[0]
         text = _(
             "%(judge)s agrees with people in %(share)s of the cells of “%(question)s”; how far a person would is not "
             "known: %(reason)s."
@@ -458,7 +489,9 @@ def _no_better(answers: Answers, code: str, name: str) -> list[Sentence]:
         "questions": _quoted(line for line, _judge in worse),
         "judge": quoted(name),
         "shares": _listed(
-            _("%(share)s beside %(baseline)s; %(n)s cells")
+            ngettext(
+                "%(share)s beside %(baseline)s; %(n)s cell", "%(share)s beside %(baseline)s; %(n)s cells", judge.n_cells
+            )
             % {
                 "share": percent(judge.beside_ceiling or 0.0),
                 "baseline": percent(judge.baseline_beside or 0.0),
@@ -572,22 +605,27 @@ def _listed(names: Iterable[str]) -> str:
 def methods_paragraph(answers: Answers, words: Words) -> str:
     """How it was measured, as a paper says it."""
     lines = answers.questions
+    if not answers.n_people:
+        return _("No annotator has labelled anything yet.")
     said = [
         ngettext(
-            "%(people)s annotator labelled %(rows)s %(of_rows)s in %(sheets)s %(of_sheets)s; %(twice)s %(of_rows)s "
-            "were labelled by two or more.",
-            "%(people)s annotators labelled %(rows)s %(of_rows)s in %(sheets)s %(of_sheets)s; %(twice)s %(of_rows)s "
-            "were labelled by two or more.",
+            "%(people)s annotator labelled %(rows)s %(of_rows)s in %(sheets)s %(of_sheets)s.",
+            "%(people)s annotators labelled %(rows)s %(of_rows)s in %(sheets)s %(of_sheets)s.",
             answers.n_people,
         )
         % {
             "people": count(answers.n_people),
             "rows": count(answers.n_rows),
-            "of_rows": words.rows,
+            "of_rows": words.row if answers.n_rows == 1 else words.rows,
             "sheets": count(answers.n_sheets),
-            "of_sheets": words.sheets,
-            "twice": count(answers.n_twice),
-        }
+            "of_sheets": words.sheet if answers.n_sheets == 1 else words.sheets,
+        },
+        ngettext(
+            "%(n)s %(rows)s was labelled by two or more.",
+            "%(n)s %(rows)s were labelled by two or more.",
+            answers.n_twice,
+        )
+        % {"n": count(answers.n_twice), "rows": words.row if answers.n_twice == 1 else words.rows},
     ]
     if any(line.measure != "alpha" for line in lines):
         said.append(
@@ -606,12 +644,19 @@ def methods_paragraph(answers: Answers, words: Words) -> str:
         said.append(
             _(
                 "A judge’s accuracy A_m is the share of cells in which it chose what one of the annotators chose, "
-                "averaged over %(sheets)s. The human ceiling leaves each annotator out in turn and measures them by "
-                "the same rule against the others."
+                "averaged over %(sheets)s."
             )
             % {"sheets": words.sheets}
         )
-    epsilons = sorted({judge.epsilon for line in lines for judge in line.judges if judge.epsilon})
+    if any(judge.ceiling is not None for line in lines for judge in line.judges):
+        said.append(
+            _(
+                "The human ceiling leaves each annotator out in turn and measures them by the same rule against the "
+                "others."
+            )
+        )
+    tested = [judge for line in lines for judge in line.judges if judge.verdict in ("may", "may-not")]
+    epsilons = sorted({judge.epsilon for judge in tested})
     if epsilons:
         said.append(
             _(
@@ -620,7 +665,7 @@ def methods_paragraph(answers: Answers, words: Words) -> str:
             )
             % {"epsilon": ", ".join(number(of) for of in epsilons)}
         )
-    if answers.drawn:
+    if answers.drawn and any(estimate.low is not None for estimate in _estimates(answers)):
         said.append(
             _("Intervals are 95 %% bootstrap intervals from %(draws)s resamples of whole %(drawn)s (seed %(seed)s).")
             % {
@@ -634,34 +679,39 @@ def methods_paragraph(answers: Answers, words: Words) -> str:
     return " ".join(said)
 
 
+def _estimates(answers: Answers) -> Iterator[Estimate]:
+    for line in answers.lines:
+        yield from (line.agreement, line.accuracy)
+        for judge in line.judges:
+            yield from (judge.accuracy, judge.of_person, judge.beside_person)
+
+
 def results_paragraph(answers: Answers, scheme: str) -> str:
     """What came out, as a paper says it."""
     said = []
     for line in answers.lines:
-        if line.agreement.value is None:
-            said.append(
-                _("On “%(question)s” agreement is not defined (%(reason)s).")
-                % {"question": line.name, "reason": line.agreement.reason}
-            )
-            continue
         accuracy = line.accuracy
-        of_accuracy = (
-            f"; A_h = {percent(accuracy.value)}{between(accuracy, as_percent=True)}"
-            if accuracy.value is not None
-            else ""
-        )
-        values = {
-            "question": line.name,
-            "figures": f"{_sign(line)} = {number(line.agreement.value)}{between(line.agreement)}{of_accuracy}",
-            "level": level_of(line),
-        }
+        of_accuracy = ""
+        if accuracy.value is not None:
+            of_accuracy = f"; A_h = {percent(accuracy.value)}{between(accuracy, as_percent=True)}"
+        if line.agreement.value is None:
+            text = (
+                _("The mean of the questions of “%(question)s”: %(measure)s is not defined (%(reason)s)%(accuracy)s.")
+                if line.is_mean
+                else _("On “%(question)s” %(measure)s is not defined (%(reason)s)%(accuracy)s.")
+            )
+            values = {"measure": _sign(line), "reason": line.agreement.reason, "accuracy": of_accuracy}
+            said.append(text % {"question": line.name, **values})
+            continue
+        figures = f"{_sign(line)} = {number(line.agreement.value)}{between(line.agreement)}"
         if line.is_mean:
-            said.append(_("As the mean of the questions of “%(question)s”, %(figures)s.") % values)
-        elif values["level"]:
-            text = _("On “%(question)s” annotators reached %(figures)s, %(level)s agreement by Landis and Koch (1977).")
-            said.append(text % values)
+            text = _("As the mean of the questions of “%(question)s”, %(figures)s.")
+        elif level := level_of(line):
+            text = _("On “%(question)s” annotators reached %(figures)s.")
+            figures += " " + _("(%(level)s agreement by Landis and Koch, 1977)") % {"level": level}
         else:
-            said.append(_("On “%(question)s” annotators reached %(figures)s.") % values)
+            text = _("On “%(question)s” annotators reached %(figures)s.")
+        said.append(text % {"question": line.name, "figures": figures + of_accuracy})
     said += [sentence.text for sentence in _beside_published(scheme, answers)]
     for code, name in answers.judges:
         said += _results_of(answers, code, name)

@@ -90,6 +90,7 @@ UNDEFINED: dict[str, Promise | str] = {
     numeric_stats.TOO_FEW_SHARED: gettext_lazy("no two raters share three cells with different numbers"),
     bootstrap_stats.TOO_MANY_COMPARISONS: gettext_lazy("too many pairs of answers: not computed"),
     bootstrap_stats.NOT_DEFINED: gettext_lazy("the value itself is not defined"),
+    bootstrap_stats.EVERY_DRAW_THE_SAME: gettext_lazy("every resample gives the same value"),
     meteor_stats.NO_WORDNET: gettext_lazy(
         "WordNet is not installed: NLTK finds no “wordnet” among its data (NLTK_DATA)"
     ),

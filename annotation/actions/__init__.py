@@ -29,6 +29,7 @@ from annotation.actions.people import (
     revoke_invites,
     sign_up,
     token_digest,
+    why_nobody_joins,
 )
 from annotation.actions.plan import (
     apply_design,
@@ -168,6 +169,7 @@ __all__ = [
     "unarchive_sheet",
     "unarchive_study",
     "undo_plan",
+    "why_nobody_joins",
     "withdraw",
     "withdraw_note",
     "withdraw_row",

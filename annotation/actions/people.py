@@ -101,8 +101,11 @@ def join(*, invite: Invite, user: User, shown: bool = False) -> Membership:
     `shown`: they have shown that the address to which the invitation may be bound is theirs.
 
     Raises:
-        Refused: it was used, revoked or is too old, is bound to an address, or gives a role that the user has.
+        Refused: it was used, revoked or is too old, is bound to an address, or gives a role that the user has; the
+            study is archived.
     """
+    if refusal := why_nobody_joins(invite):
+        raise Refused(refusal)
     if invite.bound and not shown:
         raise Refused(_("This invitation is for one address. Show first that it is yours."))
     if Membership.objects.filter(study=invite.study, user=user, role=invite.role).exists():
@@ -111,6 +114,15 @@ def join(*, invite: Invite, user: User, shown: bool = False) -> Membership:
     if not Invite.objects.open().filter(pk=invite.pk).update(used_at=timezone.now(), used_by=user):
         raise Refused(_("This link was used already, taken back, or is too old. Ask for a new one."))
     return add_member(study=invite.study, user=user, role=Role(invite.role), by=user)
+
+
+def why_nobody_joins(invite: Invite) -> str:
+    """What is said of an invitation to a study that is archived by now; "" of others."""
+    if not Study.objects.filter(pk=invite.study_id).exclude(archived_at=None).exists():
+        return ""
+    return _("“%(study)s” is archived, and nobody can join it. Ask whoever gave you the link.") % {
+        "study": invite.study.title
+    }
 
 
 @transaction.atomic

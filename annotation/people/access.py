@@ -12,7 +12,7 @@ from typing import Concatenate, ParamSpec
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponseNotAllowed, HttpResponseRedirect
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django_htmx.middleware import HtmxDetails
@@ -58,15 +58,20 @@ def refuse_archived(study: Study, method: str | None) -> None:
     Raises:
         PermissionDenied: the study is archived, and this would change something in it.
     """
-    if study.archived_at is not None and method not in _READING:
+    if is_kept(study, method):
         raise PermissionDenied(why_unchanged(study))
+
+
+def is_kept(study: Study, method: str | None) -> bool:
+    """Whether a request of this method would change something in a study that is archived."""
+    return study.archived_at is not None and method not in _READING
 
 
 def why_unchanged(study: Study) -> str:
     """What is said of an archived study where something is to be changed in it."""
-    return _(
-        "“%(study)s” is archived: nothing is changed in it until a manager brings it back on its settings page."
-    ) % {"study": study.title}
+    return _("“%(study)s” is archived: nothing is changed in it until a manager brings it back.") % {
+        "study": study.title
+    }
 
 
 def sheet_for(user: User, pk: int, *allowed: Role) -> Sheet:
@@ -89,8 +94,9 @@ def for_roles(*allowed: Role, archived: bool = False) -> Callable[[StudyView[P]]
         def wrapper(request: AppRequest, slug: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
             study = get_object_or_404(Study.objects.select_related("scheme"), slug=slug)
             study.roles = check_role(request.user, study, *allowed)
-            if not archived:
-                refuse_archived(study, request.method)
+            if not archived and is_kept(study, request.method):
+                kept = {"study": study, "sentence": why_unchanged(study)}
+                return render(request, "annotation/archived.html", kept, status=403)
             response = view(request, study, *args, **kwargs)
             if (file := response.headers.get("Content-Disposition", "")).startswith("attachment"):
                 actions.note(AuditEvent.Kind.EXPORT, by=request.user, study=study, what=_file_name(file))

@@ -95,6 +95,8 @@ def join(request: HttpRequest, token: str) -> HttpResponse:
     context = {"invite": invite, "here": request.path}
     if invite.state != "open":
         return render(request, "annotation/join.html", context | {"problem": _problem(invite)}, status=410)
+    if refusal := actions.why_nobody_joins(invite):
+        return render(request, "annotation/join.html", context | {"problem": refusal, "is_archived": True}, status=403)
     shown = not invite.bound or bound_invites.is_shown(request, invite)
     if not shown:
         return _ask_for_code(request, invite, context)

@@ -51,7 +51,9 @@ LEAVE_OUT, INCLUDE = "leave_out", "include"
 # in a sheet, flipped by an arm, chosen at a place) have bounds that hold near 0 and 1; of pairs that share single
 # documents it is told why they have no corrected kappa, where everyone was said to have chosen one option. 9: these
 # bounds are no narrower than those of independent cells, and count a document with many cells once. 10: their errors,
-# and those of estimated shares of options, reckon with how much a document with many cells alone moves a share.
+# and those of estimated shares of options, reckon with how much a document with many cells alone moves a share; on
+# scales κ of judges, and of each two raters, has quadratic weights, as that of people had; draws that are all the same
+# tell no interval, where one nothing wide stood.
 METHODS = 10
 # The words in which reports are said: a frozen report is said again in those of its day. 2: the field's own words
 # (percent agreement, calibration, confusion matrix, non-blind labels, bootstrap resamples).
@@ -260,6 +262,21 @@ class Filters:
     def before_one_document(self) -> bool:
         """A corrected kappa without a value is told of as the plain one is."""
         return self.methods < 8
+
+    @property
+    def before_equal_draws(self) -> bool:
+        """Draws that are all the same have an interval, nothing wide."""
+        return self.methods < 10
+
+    @property
+    def said_by_t(self) -> bool:
+        """Captions say that shares by documents have Student's intervals, which those of methods 8 and 9 had not."""
+        return self.methods < 10
+
+    @property
+    def before_weighted_judges(self) -> bool:
+        """κ of a judge, and of each two raters, takes the options of a scale as equally far apart."""
+        return self.methods < 10
 
     @property
     def first_words(self) -> bool:

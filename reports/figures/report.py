@@ -9,12 +9,14 @@ import numpy as np
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from annotation.scheme.spec import Kind
 from reports.figures.base import Figure
 from reports.numbers.arms import ArmsResult
 from reports.numbers.judge import JudgeResult
 from reports.numbers.report import CoverageResult, QuestionReport, StudyReport, VoiceReport
+from reports.stats.among import RaterPair
 from reports.stats.pairs import FloatArray
-from reports.words import cap, code_of, count, heard, n_pairs, name_of, not_asked_how, worded
+from reports.words import COEFFICIENTS, cap, code_of, count, heard, n_pairs, name_of, not_asked_how, worded
 
 _POINTS = 200  # of a curve; more would not be seen
 _PANELS = 60  # of small multiples; more would not be read
@@ -44,9 +46,10 @@ def _matrix(report: StudyReport, question: QuestionReport) -> Figure:
     """Cohen's κ of each two raters: people with each other, then each judge with each person."""
     people = report.data.people
     judges = [result for result in question.judges if result.with_people]
-    pairs = [(p.rater_a, p.rater_b, p.cohen, p.n) for p in question.agreement.among.pairs]
+    weighted = question.spec.kind == Kind.SCALE and not report.filters.before_weighted_judges
+    pairs = [(p.rater_a, p.rater_b, _kappa(p, weighted), p.n) for p in question.agreement.among.pairs]
     for number, result in enumerate(judges):
-        pairs += [(p.rater_a, len(people) + number, p.cohen, p.n) for p in result.with_people]
+        pairs += [(p.rater_a, len(people) + number, _kappa(p, weighted), p.n) for p in result.with_people]
     at_work = sorted({rater for pair in pairs for rater in pair[:2]})
     place = {rater: n for n, rater in enumerate(at_work)}
     names = [*(code_of(rater) for rater in people), *(code_of(result.judge) for result in judges)]
@@ -60,15 +63,28 @@ def _matrix(report: StudyReport, question: QuestionReport) -> Figure:
         kind="matrix",
         about=name_of(question),
         title=_("Agreement of each two raters"),
-        data={"names": [names[rater] for rater in at_work], "values": values, "label": "Cohen's κ"},
-        how=_(
-            "Cohen's κ over the cells that both answered, %(low)s to %(high)s cells a pair; a stronger tint is more "
-            "agreement, an empty field a pair that shares no cell or whose κ is not defined."
-        )
-        % {"low": count(min(n for *_x, n in pairs)), "high": count(max(n for *_x, n in pairs))},
+        data={
+            "names": [names[rater] for rater in at_work],
+            "values": values,
+            "label": str(COEFFICIENTS["cohen_quadratic"]) if weighted else "Cohen's κ",
+        },
+        how=" ".join(
+            [
+                *([_("κ has quadratic weights.")] if weighted else []),
+                _(
+                    "Cohen's κ over the cells that both answered, %(low)s to %(high)s cells a pair; a stronger tint is "
+                    "more agreement, an empty field a pair that shares no cell or whose κ is not defined."
+                )
+                % {"low": count(min(n for *_x, n in pairs)), "high": count(max(n for *_x, n in pairs))},
+            ]
+        ),
         alt=_("A matrix of %(raters)s raters; κ lies between %(low).2f and %(high).2f.")
         % {"raters": len(at_work), "low": low, "high": high},
     )
+
+
+def _kappa(pair: RaterPair, weighted: bool) -> float | None:
+    return pair.cohen_quadratic if weighted else pair.cohen
 
 
 def _by_sheet(report: StudyReport, question: QuestionReport) -> Figure:
@@ -156,7 +172,12 @@ def _panels_by_sheet(report: StudyReport, question: QuestionReport) -> Iterator[
     }
     if merge is not None and question.judges:
         how += " " + _("Options as judges are held against people: %(merge)s.") % {"merge": merge.title}
-    of_shares = _("Lines: 95 %% intervals by %(rows)s (t).") % {"rows": words.rows}
+    by_rows = (
+        _("Lines: 95 %% intervals by %(rows)s (t).")
+        if report.filters.said_by_t
+        else _("Lines: 95 %% intervals by %(rows)s.")
+    )
+    of_shares = by_rows % {"rows": words.rows}
     of_kappas = _(
         "Lines: 95 %% intervals, drawing the %(rows)s of the %(sheet)s; where it has too few, there are none."
     )

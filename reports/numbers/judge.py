@@ -57,6 +57,7 @@ from reports.stats.judge import (
     judge_pair_accuracy,
     majority_baseline,
 )
+from reports.stats.pairs import Weights
 from reports.stats.thresholds import (
     ErrorByDoubt,
     PrecisionRecall,
@@ -99,7 +100,7 @@ class JudgeResult:
     in how many it failed, and how many others there are.
     `pairwise`: A_m as A_h is counted, None by the first methods, which had none. `ceiling_of_each`: the ceiling with
     each of the others counted by themselves. `ceiling_intervals`, `ceiling_baseline`: of that of the two which a
-    report's first page tells (`crowded`).
+    report's first page tells (`crowded`). `weighted`: κ has quadratic weights.
     The intervals are None where none were asked for, `sureness` where the judge has no scores. `by_sheet`: agreement
     with people in each sheet, empty where there is one sheet, or more than `MOST_SHEETS`.
     """
@@ -126,6 +127,7 @@ class JudgeResult:
     consistency: SelfConsistency | None
     by_sheet: Mapping[int, OfSheet]
     crowded: bool = False
+    weighted: bool = False
 
 
 @dataclass(frozen=True)
@@ -152,6 +154,8 @@ def judge_result(
     merged_away = merge.options if merge else {}
     arguments = filters.intervals.arguments
     ordered = data.spec.kind == Kind.SCALE
+    weighted = ordered and not filters.before_weighted_judges
+    weights: Weights | None = "quadratic" if weighted else None
     left, left_of_each = left_out(people, answers), left_out(people, answers, each=True)
     ceiling = human_ceiling(people, answers, left=left)
     crowded = not filters.before_each and ceiling.others > MOST_OTHERS
@@ -170,8 +174,8 @@ def judge_result(
         accuracy_interval=judge_accuracy_interval(people, answers, **arguments) if arguments else None,
         baseline=majority_baseline(people, answers),
         confusion=table,
-        classification=classification(table.table),
-        classification_intervals=classification_intervals(people, answers, **arguments) if arguments else None,
+        classification=classification(table.table, weights),
+        classification_intervals=classification_intervals(people, answers, weights, **arguments) if arguments else None,
         with_people=kappas_with_people(people, answers) if answers.cell.size else (),
         ceiling=ceiling,
         ceiling_of_each=human_ceiling(people, answers, left=left_of_each),
@@ -204,6 +208,7 @@ def judge_result(
             bounds=filters.share_bounds,
         ),
         crowded=crowded,
+        weighted=weighted,
     )
 
 

@@ -50,6 +50,7 @@ MAXIMUM_COMPARISONS = 10_000_000
 TOO_FEW_CLUSTERS = "too little data: too few documents or sheets to draw from"
 TOO_MANY_UNDEFINED = "too little data: the value is not defined in too many draws"
 NOT_DEFINED = "the value itself is not defined"
+EVERY_DRAW_THE_SAME = "too little data: every draw gives the same value"
 TOO_MANY_COMPARISONS = "too many pairs of answers: not computed"
 
 
@@ -178,6 +179,9 @@ class Resampling:
         ends = [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]
         if self.expanded:
             ends = percentiles(self.n_groups, 0.0 if centred else _median_bias(value, defined), n_sheets)
+        if not _as_before.get() and np.ptp(defined) <= _ROUNDING * max(1.0, abs(value)):
+            # Nothing varied, which is no sign that nothing can.
+            return replace(self.without_draws(EVERY_DRAW_THE_SAME), n_draws=self.n_draws, n_undefined=n_undefined)
         bias = float(defined.mean() - value)
         low, high = np.quantile(defined, ends)
         if centred:
@@ -213,6 +217,11 @@ class Resampling:
         if self.too_few:
             return self.without_draws()
         return self.interval(self.draw(per_cluster, statistic), n_sheets=n_sheets)
+
+    def without_paired(self, n_paired: int) -> Interval:
+        """What there is of agreement where so few clusters have a cell that two have answered."""
+        none = self.without_draws()
+        return none if self.too_few or _as_before.get() else replace(none, n_clusters=n_paired)
 
     def without_draws(self, reason: str = TOO_FEW_CLUSTERS) -> Interval:
         return Interval(
@@ -256,18 +265,26 @@ def _deviations(degrees: int) -> float:
     return float(stats.t.ppf((1 + CONFIDENCE) / 2, degrees))
 
 
-# Reports of methods before the fourth are computed as they were: a draw was a tie where it had the same bits.
+# Reports of methods before are computed as they were. Before the fourth a draw was a tie where it had the same bits;
+# before the tenth draws that were all the same had an interval, and what was too few was all that could be drawn.
 _exact_ties: ContextVar[bool] = ContextVar("exact_ties", default=False)
+_as_before: ContextVar[bool] = ContextVar("as_before", default=False)
 
 
 @contextmanager
-def exact_ties(exact: bool = True) -> Iterator[None]:
-    """Within it draws that differ from the value by rounding only are no ties of it."""
-    token = _exact_ties.set(exact)
+def intervals_of(*, exact_ties: bool = False, as_before: bool = False) -> Iterator[None]:
+    """Intervals of earlier methods.
+
+    Args:
+        exact_ties: draws that differ from the value by rounding only are no ties of it.
+        as_before: draws that are all the same have an interval, which is nothing wide.
+    """
+    tokens = _exact_ties.set(exact_ties), _as_before.set(as_before)
     try:
         yield
     finally:
-        _exact_ties.reset(token)
+        _exact_ties.reset(tokens[0])
+        _as_before.reset(tokens[1])
 
 
 def _median_bias(value: float, drawn: FloatArray) -> float:

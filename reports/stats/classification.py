@@ -16,7 +16,7 @@ from reports.stats.answers import MISSING, Answers, IntArray
 from reports.stats.bootstrap import N_DRAWS, By, Interval, resampling, resampling_of
 from reports.stats.distinct import distinct
 from reports.stats.judge import judge_codes
-from reports.stats.pairs import FloatArray, pair_tables
+from reports.stats.pairs import FloatArray, Weights, disagreement_weights, pair_tables
 
 NO_COMPARISON = "the judge has no label in a cell that a person answered"
 NO_THIRD_ANSWER = "no cell has the judge's label and two people's answers"
@@ -62,11 +62,12 @@ class Classification:
     n: int
 
 
-def classification(table: npt.ArrayLike) -> Classification:
+def classification(table: npt.ArrayLike, weights: Weights | None = None) -> Classification:
     """Precision, recall and F1 of each option, and their means.
 
     Args:
         table: counts, shape (n_options, n_options); table[x, y]: a person chose x where the judge chose y.
+        weights: of disagreements, for kappa alone.
     """
     counts = np.asarray(table, dtype=np.int64)
     both, of_people, of_judge = np.diagonal(counts), counts.sum(axis=1), counts.sum(axis=0)
@@ -83,7 +84,7 @@ def classification(table: npt.ArrayLike) -> Classification:
         for option, (b, p, j) in enumerate(zip(both.tolist(), of_people.tolist(), of_judge.tolist(), strict=True))
     )
     n = int(counts.sum())
-    figures = _accuracy_f1_kappa(counts[np.newaxis].astype(np.float64))[0]
+    figures = _accuracy_f1_kappa(counts[np.newaxis].astype(np.float64), weights)[0]
     accuracy, macro_f1, macro_recall, kappa = (None if np.isnan(figure) else float(figure) for figure in figures)
     return Classification(options, accuracy, macro_f1, macro_recall, kappa, "" if n else NO_COMPARISON, n)
 
@@ -99,13 +100,15 @@ class ClassificationIntervals:
 def classification_intervals(
     people: Answers,
     judge: Answers,
+    weights: Weights | None = None,
     *,
     by: By = "document",
     n_draws: int = N_DRAWS,
     seed: int = 0,
     expanded: bool = True,
 ) -> ClassificationIntervals:
-    """The intervals of `classification(confusion(people, judge).table)`, of the draws of `judge_accuracy_interval`."""
+    """The intervals of `classification(confusion(people, judge).table, weights)`, of the draws of
+    `judge_accuracy_interval`."""
     draws = resampling(people, by, n_draws=n_draws, seed=seed, expanded=expanded)
     if draws.too_few:
         return ClassificationIntervals(*[draws.without_draws()] * 4)
@@ -114,7 +117,9 @@ def classification_intervals(
     k = people.n_options
     keys = (draws.cluster_of(people)[labelled] * k + people.code[labelled]) * k + chosen[labelled]
     tables = np.bincount(keys, minlength=draws.n_clusters * k * k).reshape(draws.n_clusters, k * k)
-    drawn = draws.draw(tables.astype(np.float64), lambda features: _accuracy_f1_kappa(features.reshape(-1, k, k)))
+    drawn = draws.draw(
+        tables.astype(np.float64), lambda features: _accuracy_f1_kappa(features.reshape(-1, k, k), weights)
+    )
     return ClassificationIntervals(*(draws.interval(column) for column in drawn.T))
 
 
@@ -312,16 +317,20 @@ def ceiling_intervals(
     return CeilingIntervals(*(draws.interval(column, n_sheets=n_sheets) for column in drawn.T))
 
 
-def _accuracy_f1_kappa(tables: FloatArray) -> FloatArray:
+def _accuracy_f1_kappa(tables: FloatArray, weights: Weights | None) -> FloatArray:
     """Accuracy, macro F1, macro recall and kappa of each table, shape (n_tables, 4)."""
     both = np.diagonal(tables, axis1=1, axis2=2)
     of_people, of_judge, n = tables.sum(axis=2), tables.sum(axis=1), tables.sum(axis=(1, 2))
     f1 = _divided(2 * both, of_people + of_judge)
     recall = _divided(both, of_people)
     accuracy = _divided(both.sum(axis=1), n)
-    by_chance = (of_people * of_judge).sum(axis=1)
-    # (po - pe) / (1 - pe) times n^2, in whole numbers: exactly 0 below where both always chose the same option.
-    kappa = _divided(both.sum(axis=1) * n - by_chance, n**2 - by_chance)
+    if weights is None:
+        by_chance = (of_people * of_judge).sum(axis=1)
+        # (po - pe) / (1 - pe) times n^2, in whole numbers: exactly 0 below where both always chose the same option.
+        kappa = _divided(both.sum(axis=1) * n - by_chance, n**2 - by_chance)
+    else:
+        cost = disagreement_weights(tables.shape[1], weights)
+        kappa = 1 - _divided((tables * cost).sum(axis=(1, 2)) * n, ((of_people @ cost) * of_judge).sum(axis=1))
     return np.stack([accuracy, _mean(f1), _mean(recall), kappa], axis=-1)
 
 

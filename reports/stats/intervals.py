@@ -75,7 +75,7 @@ def agreement_intervals(
     if ordered:
         of_pairs |= {"cohen_linear": "linear", "cohen_quadratic": "quadratic"}
     if draws.too_few or (paired and too_few_paired([answers], by)):
-        return {name: draws.without_draws() for name in (*names, *of_pairs)}
+        return {name: draws.without_paired(paired_clusters([answers], by).size) for name in (*names, *of_pairs)}
 
     def statistics(features: FloatArray) -> FloatArray:
         sums = CellSums.unpacked(features, k)
@@ -150,8 +150,9 @@ def average_macro_intervals(
     """
     whole = distinct(np.concatenate([cluster_keys(answers, by) for answers, _ in questions]))
     draws = resampling_of(whole, by, n_draws=n_draws, seed=seed, expanded=expanded, group_many=by == "sheet")
-    if draws.too_few or (paired and too_few_paired([answers for answers, _weights in questions], by)):
-        return MacroIntervals(*(draws.without_draws() for _of in range(3)))
+    every = [answers for answers, _weights in questions]
+    if draws.too_few or (paired and too_few_paired(every, by)):
+        return MacroIntervals(*(draws.without_paired(paired_clusters(every, by).size) for _of in range(3)))
     if expanded and by == "document" and any(n_comparisons(of) > MAXIMUM_COMPARISONS for of, _weights in questions):
         return MacroIntervals(*(draws.without_draws(TOO_MANY_COMPARISONS) for _of in range(3)))
     draw = _macros_of_sheets if by == "sheet" else _macros_of_documents
@@ -239,7 +240,9 @@ def sheet_kappa_intervals(
         drawn = _sheet_kappas(sums, sheet, alike.size, cost, affordable)
         for n, one in enumerate(alike):
             is_enough = not paired or not 0 < n_paired[one] < MINIMUM_CLUSTERS
-            interval = affordable.interval(drawn[n], centred=True) if is_enough else alone.without_draws()
+            interval = (
+                affordable.interval(drawn[n], centred=True) if is_enough else alone.without_paired(int(n_paired[one]))
+            )
             found[int(sheets[one])] = interval
     return dict(sorted(found.items()))
 

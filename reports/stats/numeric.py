@@ -26,6 +26,7 @@ from reports.stats.bootstrap import (
     By,
     Interval,
     Resampling,
+    paired_clusters,
     resampling,
     too_few_paired,
 )
@@ -113,7 +114,7 @@ def numeric_intervals(
     """
     draws = resampling(answers, by, n_draws=n_draws, seed=seed, expanded=expanded)
     if draws.too_few or (paired and too_few_paired([answers], by)):
-        return {name: draws.without_draws() for name in (*_OF_CELLS, *_OF_PAIRS)}
+        return {name: draws.without_paired(paired_clusters([answers], by).size) for name in (*_OF_CELLS, *_OF_PAIRS)}
     x = _centred(answers, values)
     cells, first = _cell_sums(answers, x, own_means=own_means)
     cluster = draws.cluster_of(answers)

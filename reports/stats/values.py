@@ -12,7 +12,7 @@ from scipy import sparse
 
 from reports.stats.agreement import ALWAYS_THE_SAME, NO_TWO_ANSWERS
 from reports.stats.answers import Answers, IntArray
-from reports.stats.bootstrap import N_DRAWS, By, Interval, resampling, too_few_paired
+from reports.stats.bootstrap import N_DRAWS, By, Interval, paired_clusters, resampling, too_few_paired
 from reports.stats.pairs import FloatArray
 
 
@@ -84,7 +84,7 @@ def exact_intervals(
     names = ("percent", "percent_of_comparisons", "alpha")
     draws = resampling(answers, by, n_draws=n_draws, seed=seed, expanded=expanded)
     if draws.too_few or (paired and too_few_paired([answers], by)):
-        return {name: draws.without_draws() for name in names}
+        return {name: draws.without_paired(paired_clusters([answers], by).size) for name in names}
     cells, first, _chosen = _cell_sums(answers)
     cluster = draws.cluster_of(answers)
     per_cluster = np.zeros((draws.n_clusters, cells.shape[1]))

@@ -15,7 +15,7 @@ from reports.stats.agreement import Average, MacroAccuracy, MacroKappa, Statisti
 from reports.stats.bootstrap import Interval
 from reports.stats.small_sheets import CorrectedKappa
 from reports.tables.base import Head, ReportTable, Value, exposed_how, statistic_heads, under, words_of
-from reports.tables.coefficients import drawn_how, ends, interval_how
+from reports.tables.coefficients import drawn_how, ends, first_of, interval_how
 from reports.tables.rounding import rounded
 from reports.words import UNDEFINED, cap, code_of, count, n_pairs, name_of, undefined, worded
 
@@ -44,7 +44,10 @@ def section_tables(report: StudyReport, section: SectionReport) -> Iterator[Repo
                 None,
                 [
                     _("The mean of the questions' values, each question counting alike."),
-                    interval_how(section.macro.accuracy if section.macro else None, words_of(report)),
+                    interval_how(
+                        first_of([section.macro.accuracy, section.macro.kappa]) if section.macro else None,
+                        words_of(report),
+                    ),
                 ],
             )
         ),
@@ -56,6 +59,7 @@ def agreement(report: StudyReport, question: QuestionReport) -> ReportTable:
     people = question.agreement
     kappa, accuracy = people.kappa, people.accuracy
     weighted = question.spec.kind == Kind.SCALE
+    named = weighted and not report.filters.before_weighted_judges
     comparisons = ngettext("%(n)s comparison", "%(n)s comparisons", kappa.n_comparisons) % {
         "n": count(kappa.n_comparisons)
     }
@@ -110,7 +114,12 @@ def agreement(report: StudyReport, question: QuestionReport) -> ReportTable:
             *(
                 [
                     line(
-                        _("Cohen's κ, macro average, corrected for small %(sheets)s") % {"sheets": words.sheets},
+                        (
+                            _("Cohen's κ, quadratic weights, macro average, corrected for small %(sheets)s")
+                            if named
+                            else _("Cohen's κ, macro average, corrected for small %(sheets)s")
+                        )
+                        % {"sheets": words.sheets},
                         small,
                         n_pairs(words, small.n_pairs),
                         macro.corrected if macro else None,
@@ -119,7 +128,11 @@ def agreement(report: StudyReport, question: QuestionReport) -> ReportTable:
                 if small
                 else []
             ),
-            line(_("Cohen's κ, pooled"), kappa.pooled, comparisons),
+            line(
+                _("Cohen's κ, quadratic weights, pooled") if named else _("Cohen's κ, pooled"),
+                kappa.pooled,
+                comparisons,
+            ),
             line(_("Macro accuracy A_h"), accuracy, n_pairs(words, accuracy.n_pairs), of_accuracy),
             line(
                 worded(_("Share of equal answers"), _("Percent agreement")),

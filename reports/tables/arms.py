@@ -54,9 +54,16 @@ def _flips(report: StudyReport, question: QuestionReport, result: ArmsResult) ->
             Head("because", _("Not defined because"), "note"),
         ),
         rows=tuple(rows),
-        how=_(
-            "The share of cells with another label than in the first arm, all options told apart; of two arms drawn at "
-            "random; and of cells in which not all arms say the same. Intervals by %(clusters)s (t)."
+        how=(
+            _(
+                "The share of cells with another label than in the first arm, all options told apart; of two arms "
+                "drawn at random; and of cells in which not all arms say the same. Intervals by %(clusters)s (t)."
+            )
+            if report.filters.said_by_t
+            else _(
+                "The share of cells with another label than in the first arm, all options told apart; of two arms "
+                "drawn at random; and of cells in which not all arms say the same. Intervals by %(clusters)s."
+            )
         )
         % {"clusters": words.sheets if result.by == "sheet" else words.rows},
     )
@@ -114,11 +121,22 @@ def _candidates(report: StudyReport, question: QuestionReport, result: ArmsResul
             Head("because", _("Not defined because"), "note"),
         ),
         rows=tuple(rows),
-        how=_(
-            "Over arms in which every candidate of the evidence stood at every place once, in cells with a label of "
-            "all of them. The shares of places are of the verdicts for a candidate; the lines below are of pairs. Who "
-            "does not look at places chooses each equally often, whichever candidate is better. Intervals by "
-            "%(clusters)s (t)."
+        how=(
+            _(
+                "Over arms in which every candidate of the evidence stood at every place once, in cells with a label "
+                "of all of them. The shares of places are of the verdicts for a candidate; the lines below are of "
+                "pairs. Who does not look at places chooses each equally often, whichever candidate is better. "
+                "Intervals by "
+                "%(clusters)s (t)."
+            )
+            if report.filters.said_by_t
+            else _(
+                "Over arms in which every candidate of the evidence stood at every place once, in cells with a label "
+                "of all of them. The shares of places are of the verdicts for a candidate; the lines below are of "
+                "pairs. Who does not look at places chooses each equally often, whichever candidate is better. "
+                "Intervals by "
+                "%(clusters)s."
+            )
         )
         % {"clusters": words_of(report).sheets if result.by == "sheet" else words_of(report).rows},
     )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from django.utils.translation import gettext as _
 
 from annotation.scheme.spec import Words
 from reports.numbers.report import QuestionReport
 from reports.stats.among import Coefficient
-from reports.stats.bootstrap import Interval
+from reports.stats.bootstrap import EVERY_DRAW_THE_SAME, Interval
 from reports.tables.base import Head, ReportTable, Value, interval_heads, under
 from reports.words import MISSING, UNDEFINED, WEIGHTS, coefficient, count, name_of, undefined, worded
 
@@ -20,7 +22,14 @@ def ends(interval: Interval | None, *, shown: bool) -> tuple[Value, ...]:
 
 def drawn_how(question: QuestionReport, words: Words) -> str:
     """How the intervals of a question's table were made."""
-    return interval_how(next(iter(question.agreement.intervals.values()), None), words)
+    return interval_how(first_of(question.agreement.intervals.values()), words)
+
+
+def first_of(intervals: Iterable[Interval | None]) -> Interval | None:
+    """The one by which is said how all were made: the first that is not without an interval for its own value alone."""
+    known = [interval for interval in intervals if interval is not None]
+    varied = [interval for interval in known if interval.reason != EVERY_DRAW_THE_SAME]
+    return next(iter([*varied, *known]), None)
 
 
 def interval_how(interval: Interval | None, words: Words) -> str:

@@ -12,7 +12,7 @@ from reports.numbers.report import StudyReport
 from reports.numbers.values import ValueReport
 from reports.stats.graph.agreement import MEASURES, GraphAgreement
 from reports.tables.base import Head, ReportTable, Value, interval_heads, words_of
-from reports.tables.coefficients import ends, interval_how
+from reports.tables.coefficients import ends, first_of, interval_how
 from reports.words import code_of, count, name_of
 
 
@@ -286,4 +286,4 @@ def _undefined(of: GraphAgreement) -> str:
 
 
 def _interval(report: StudyReport, of: GraphAgreement) -> str:
-    return interval_how(next((mean.interval for mean in of.means.values()), None), words_of(report))
+    return interval_how(first_of(mean.interval for mean in of.means.values()), words_of(report))

@@ -13,7 +13,7 @@ from reports.numbers.report import StudyReport
 from reports.numbers.values import ValueReport
 from reports.stats.items import Edit
 from reports.tables.base import Head, ReportTable, Value, interval_heads, words_of
-from reports.tables.coefficients import ends, interval_how
+from reports.tables.coefficients import ends, first_of, interval_how
 from reports.words import code_of, name_of
 
 
@@ -91,7 +91,7 @@ def _entries(report: StudyReport, question: ValueReport) -> ReportTable:
                         "of both; the edit rate is what was changed, dropped and added over the entries of both "
                         "together, a pair once. Order and letter case do not count."
                     ),
-                    interval_how(next((of["f_same"] for of in intervals if of), None), words_of(report)),
+                    interval_how(first_of(of["f_same"] for of in intervals if of), words_of(report)),
                 ),
             )
         ),

@@ -47,6 +47,7 @@ def _of_compared(report: StudyReport, question: QuestionReport, compared: list[J
 def _comparisons(report: StudyReport, question: QuestionReport, compared: list[JudgeResult]) -> ReportTable:
     crowded = not report.filters.before_each and any(result.ceiling.others > MOST_OTHERS for result in compared)
     shown = any(result.accuracy_interval for result in compared)
+    weighted = any(result.weighted for result in compared)
     return ReportTable(
         key=f"{question.data.name}.judge-figures",
         about=name_of(question),
@@ -61,7 +62,7 @@ def _comparisons(report: StudyReport, question: QuestionReport, compared: list[J
             Head("macro_f1", _("Macro-F1"), "number"),
             *interval_heads(shown, key="macro_f1_", group=_("Macro-F1, 95 %")),
             Head("macro_recall", _("Macro recall"), "number"),
-            Head("kappa", "κ", "number"),
+            Head("kappa", _("κ, quadratic weights") if weighted else "κ", "number"),
             *interval_heads(shown, key="kappa_", group=_("κ, 95 %")),
             Head("comparisons", _("Comparisons"), "count"),
             Head("ceiling", _("A person"), "number", _("On the same cells")),
@@ -144,7 +145,7 @@ def _options(question: QuestionReport, result: JudgeResult) -> ReportTable:
 
 
 def _with_people(report: StudyReport, question: QuestionReport, compared: list[JudgeResult]) -> ReportTable:
-    people = report.data.people
+    people, weighted = report.data.people, any(result.weighted for result in compared)
     return ReportTable(
         key=f"{question.data.name}.judge-people",
         about=name_of(question),
@@ -152,13 +153,18 @@ def _with_people(report: StudyReport, question: QuestionReport, compared: list[J
         heads=(
             Head("judge", _("Judge")),
             Head("person", _("Person")),
-            Head("kappa", "κ", "number"),
+            Head("kappa", _("κ, quadratic weights") if weighted else "κ", "number"),
             Head("ac1", "AC1", "number"),
             Head("equal", worded(_("Equal"), _("Percent agreement")), "share"),
             Head("cells", _("Cells"), "count"),
         ),
         rows=tuple(
-            (code_of(result.judge), code_of(people[pair.rater_a]), pair.cohen, pair.ac1, pair.percent, pair.n)
+            (
+                code_of(result.judge),
+                code_of(people[pair.rater_a]),
+                pair.cohen_quadratic if weighted else pair.cohen,
+                *(pair.ac1, pair.percent, pair.n),
+            )
             for result in compared
             for pair in result.with_people
         ),

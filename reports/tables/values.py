@@ -13,7 +13,7 @@ from reports.numbers.values import SHOWN_ANSWERS, ValueGold, ValueReport
 from reports.stats.bootstrap import Interval
 from reports.stats.judge import JudgeAccuracy
 from reports.tables.base import Head, ReportTable, Value, exposed_how, interval_heads, statistic_heads, words_of
-from reports.tables.coefficients import ends, interval_how
+from reports.tables.coefficients import ends, first_of, interval_how
 from reports.tables.graphs import graph_tables
 from reports.tables.groups import group_table
 from reports.tables.items import item_tables
@@ -135,7 +135,7 @@ def _agreement(report: StudyReport, question: ValueReport) -> ReportTable:
             )
             % {}
         )
-    how += [exposed_how(report, question.data.n_exposed), interval_how(next(iter(intervals.values()), None), words)]
+    how += [exposed_how(report, question.data.n_exposed), interval_how(first_of(intervals.values()), words)]
     return ReportTable(
         key=f"{question.data.name}.agreement",
         about=name_of(question),

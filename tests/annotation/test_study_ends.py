@@ -24,6 +24,7 @@ from annotation.models import (
     Label,
     LabelEvent,
     Membership,
+    Role,
     Row,
     Sheet,
     Study,
@@ -72,7 +73,9 @@ def test_nothing_is_changed_in_an_archived_study(leases: Leases, client_of: Clie
     title = {"title": "Other", "slug": "other"}
     refused = manager.post(reverse("annotation:settings", args=["leases"]), title)
     assert refused.status_code == 403
-    assert "is archived" in refused.content.decode()
+    assert "is archived: nothing is changed in it" in (page := refused.content.decode())
+    assert reverse("annotation:archive-study", args=["leases"]) in page  # with the button that brings it back
+    assert "This page is not for you" not in page
     assert manager.post(reverse("annotation:lens-accept", args=[leases.sheet.pk]), {}).status_code == 403
     api = api_of(leases.manager)
     assert api.post(reverse("api:decisions", args=[leases.sheet.pk]), {}, format="json").status_code == 403
@@ -80,6 +83,22 @@ def test_nothing_is_changed_in_an_archived_study(leases: Leases, client_of: Clie
     with pytest.raises(Refused, match="is closed"):
         builders.label(leases.annas[0])
     assert not Label.objects.exists()
+
+
+def test_nobody_joins_an_archived_study(leases: Leases, client_of: ClientOf) -> None:
+    invite, token = actions.invite(study=leases.study, role=Role.MANAGER, by=leases.manager)
+    actions.archive_study(study=leases.study, by=leases.manager)
+    otto, url = client_of(builders.user("otto")), reverse("annotation:join", args=[token])
+    for answer in (otto.get(url), otto.post(url), Client().get(url)):
+        assert answer.status_code == 403
+        assert "is archived, and nobody can join it" in (page := answer.content.decode())
+        assert "Make it and join" not in page
+        assert "Join as" not in page
+    with pytest.raises(Refused, match="is archived"):
+        actions.sign_up(invite=invite, username="newcomer", password="a long enough one")
+    assert not User.objects.filter(username="newcomer").exists()
+    actions.unarchive_study(study=leases.study, by=leases.manager)
+    assert otto.post(url).status_code == 302
 
 
 def test_sheets_of_an_archived_study_are_not_offered_to_be_opened(leases: Leases, client_of: ClientOf) -> None:

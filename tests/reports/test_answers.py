@@ -150,18 +150,31 @@ def test_agreement_has_its_level_its_interval_and_what_was_published(
 ) -> None:
     published = doors.Published("items.presence", kappa=0.1, accuracy=0.2, source="They")
     monkeypatch.setitem(doors._published, "letters", (published,))
-    one_sheet(study, {"A1": [FOUR] * 12, "A2": ["ffnaffnaffnf"] * 12}, [FOUR] * 12)
+    one_sheet(study, {"A1": [FOUR] * 12, "A2": [*["ffnaffnaffnf"] * 11, FOUR]}, [FOUR] * 12)
     of = made(study, by="document", n_draws=200)
     text = said(of)
 
-    # 11 of 12 cells alike; chance: f 6/12 × 7/12 + n 3/12 × 3/12 + a 3/12 × 2/12 = 57/144;
-    # (132 - 57) / (144 - 57) = 0.862
-    assert "Agreement between people is almost perfect: Cohen’s κ = 0.86 [0.86, 0.86] (1 recipe-pair)." in text
-    assert "Published κ of “Items” (They): 0.10; here it is 0.86" in text
+    # 133 of 144 cells alike; by chance (f 72 × 83 + n 36 × 36 + a 36 × 25) / 144 = 56.75;
+    # (133 - 56.75) / (144 - 56.75) = 0.874
+    assert re.search(
+        r"Agreement between people is almost perfect: Cohen’s κ = 0\.87 \[0\.8\d, 0\.\d\d\] \(1 recipe-pair\)\.", text
+    )
+    assert "Published κ of “Items” (They): 0.10; here it is 0.87" in text
     assert "higher, and the interval does not hold it" in text
     assert (
-        "Published share of cells in which two people agree (A_h) on “Items” (They): 20.0 %; here it is 91.7 %" in text
+        "Published share of cells in which two people agree (A_h) on “Items” (They): 20.0 %; here it is 92.4 %" in text
     )
+
+
+def test_where_every_resample_is_the_same_there_is_no_interval(study: Study) -> None:
+    """One of nothing wide would say that nothing can vary."""
+    one_sheet(study, {"A1": [FOUR] * 12, "A2": ["ffnaffnaffnf"] * 12}, [FOUR] * 12)
+    of = made(study, by="document", n_draws=200)
+    text = said(of)
+    assert "Agreement between people is almost perfect: Cohen’s κ = 0.86 (1 recipe-pair)." in text
+    assert "No interval, since every resample gives the same value: Items." in text
+    paper = sentences.results_paragraph(of, "letters")
+    assert "A_m = 100.0 %;" in paper
 
 
 def test_what_reads_as_the_published_number_is_not_called_higher(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,10 +210,13 @@ def test_the_paragraphs_name_the_numbers(study: Study) -> None:
     results = sentences.results_paragraph(of, "letters")
 
     assert methods.startswith(
-        "3 annotators labelled 3 documents in 1 recipes; 3 documents were labelled by two or more."
+        "3 annotators labelled 3 documents in 1 recipe. 3 documents were labelled by two or more."
     )
     assert "bootstrap" not in methods  # none were drawn
-    assert "On “Items” annotators reached κ = 1.00; A_h = 100.0 %, almost perfect agreement" in results
+    assert (
+        "On “Items” annotators reached κ = 1.00 (almost perfect agreement by Landis and Koch, 1977); A_h = 100.0 %"
+        in results
+    )
     assert "J1 on “Items”: A_m = 100.0 %; human ceiling 100.0 %" in results
 
 
@@ -215,9 +231,7 @@ def test_what_nobody_has_labelled_is_not_called_labelled(study: Study) -> None:
     sheet(study, "Nobody's", items=1)
 
     methods = sentences.methods_paragraph(made(study), study.scheme.parsed.words)
-    assert methods.startswith(
-        "2 annotators labelled 2 documents in 1 recipes; 1 documents were labelled by two or more."
-    )
+    assert methods.startswith("2 annotators labelled 2 documents in 1 recipe. 1 document was labelled by two or more.")
 
 
 def test_a_judge_is_told_of_in_questions_alone_that_it_was_asked(study: Study) -> None:
@@ -440,7 +454,7 @@ def test_questions_that_are_undefined_for_one_reason_are_one_sentence(study: Stu
     one_sheet(study, {"A1": [FOUR] * 3, "A2": [FOUR] * 3}, [FOUR] * 3)
     sentences_said = said(made(study))
     assert (
-        "On “Tasks: Task”, “Tasks: Tool”, “Tasks: Level” agreement is not defined: no cell was answered by two people."
+        "On “Tasks: Task”, “Tasks: Tool”, “Tasks: Level” κ is not defined: no cell was answered by two people."
         in sentences_said
     )
 

@@ -106,7 +106,7 @@ def test_people_agree_as_counted_by_hand(study: Study) -> None:
     assert found["edge_f1_all"] == pytest.approx(4 / 8)
     assert found["node_f1_pooled"] == pytest.approx(4 / 6)
     assert found["compared"] == N - 1
-    assert (found["node_f1_low"], found["node_f1_high"]) == (pytest.approx(4 / 6), pytest.approx(4 / 6))
+    assert (found["node_f1_low"], found["node_f1_high"]) == (None, None)  # each sheet is alike, and so every draw
     assert "fallback" in table.how
     assert "1 graph that lacks an answer to a step is left out" in table.how
 

@@ -292,7 +292,7 @@ def test_documents_that_one_person_has_read_make_no_interval_of_agreement(n_pair
     ]
     reason = {0: "the value itself is not defined", 10: ""}.get(n_paired, bootstrap.TOO_FEW_CLUSTERS)
     assert {interval.reason for interval in of_agreement} == {reason}
-    assert {interval.n_clusters for interval in of_agreement} == {14}
+    assert {interval.n_clusters for interval in of_agreement} == {n_paired if 0 < n_paired < 10 else 14}
     before = agreement_intervals(answers, n_draws=100, paired=False)["cohen"]
     assert (before.low is None) == (n_paired < 2)
 
@@ -312,8 +312,15 @@ def test_too_many_undefined_draws_are_said_with_their_number() -> None:
         "too little data: the value is not defined in too many draws",
     )
     assert found["alpha"].n_undefined / found["alpha"].n_draws == pytest.approx((11 / 12) ** 12, abs=0.05)
-    # Percent agreement is 1 in every draw.
-    assert (found["percent"].low, found["percent"].high) == (1.0, 1.0)
+    # Percent agreement differs; one that is 1 in every draw has no interval, but for reports of before.
+    alike = Answers.from_long(
+        rater=[0] * 12 + [1] * 12, cell=[*range(12)] * 2, sheet=[0] * 24, code=[0, 1] * 12, n_options=2
+    )
+    percent = agreement_intervals(alike)["percent"]
+    assert (percent.low, percent.reason) == (None, bootstrap.EVERY_DRAW_THE_SAME)
+    with bootstrap.intervals_of(as_before=True):
+        percent = agreement_intervals(alike)["percent"]
+    assert (percent.low, percent.high, percent.reason) == (1.0, 1.0, "")
 
 
 def test_a_value_that_does_not_exist_has_no_interval() -> None:
