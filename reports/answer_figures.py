@@ -55,7 +55,7 @@ def _agreement(answers: Answers) -> Figure | None:
             "line_title": "",
             "x_title": _("Agreement"),
             "x_low": min(0.0, lowest - 0.05),
-            "x_high": 1.0,
+            "x_high": 1.02,  # a point at 1 is seen whole
         },
         how=how,
         alt=_("Agreement of %(n)s lines, from %(low)s to %(high)s.")
@@ -100,7 +100,7 @@ def _beside_people(answers: Answers) -> Figure | None:
             "line_title": "",
             "x_title": _("Accuracy against people, on the same cells"),
             "x_low": max(0.0, min(every) - 0.08),
-            "x_high": 1.0,
+            "x_high": 1.02,  # a point at 1 is seen whole
         },
         how=how,
         alt=_("Accuracy of a person and of %(n)s judges on %(questions)s questions, from %(low)s to %(high)s.")

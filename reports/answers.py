@@ -12,6 +12,7 @@ from typing import Literal
 
 import numpy as np
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from reports import doors
 from reports.data.label_table import LabelTable
@@ -22,7 +23,7 @@ from reports.stats.alternative import TOO_FEW_DOCUMENTS, TOO_FEW_PEOPLE, Alterna
 from reports.stats.answers import IntArray
 from reports.stats.bootstrap import Interval
 from reports.stats.distinct import distinct
-from reports.words import UNDEFINED, code_of, n_pairs, name_of, undefined
+from reports.words import UNDEFINED, code_of, count, n_pairs, name_of, undefined
 
 Measure = Literal["kappa", "weighted-kappa", "alpha"]
 Verdict = Literal["may", "may-not", "not-enough", "unknown"]
@@ -227,7 +228,10 @@ def _of_values(report: StudyReport, question: ValueReport) -> Line:
             exact.alpha, intervals.get("alpha"), str(UNDEFINED.get(exact.alpha_reason, exact.alpha_reason))
         ),
         corrected=None,
-        rests_on=n_pairs(report.data.scheme.words, question.accuracy.n_pairs),
+        rests_on=ngettext(
+            "%(n)s cell with two answers or more", "%(n)s cells with two answers or more", exact.n_shared
+        )
+        % {"n": count(exact.n_shared)},
         accuracy=_estimate(question.accuracy.value, None, str(UNDEFINED[question.accuracy.reason])),
         judges=tuple(_value_judge(judge) for judge in question.judges),
     )

@@ -95,5 +95,6 @@ def reasons() -> dict[str, str]:
     return {
         "": "",
         exposure.NOT_BOTH: _("Nobody has submitted a document with, and one without the suggestion."),
+        exposure.NO_TIMES: _("No time was recorded: it is where people label in the grid."),
         exposure.TOO_FEW: _("Too few documents or raters for an interval."),
     }

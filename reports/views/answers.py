@@ -198,13 +198,14 @@ def _line(line: Any, nearest: str) -> _Row:
         name=line.name,
         table=line.table,
         is_mean=line.is_mean,
-        agreement=f"{sentences.number(agreement.value)}{sentences.between(agreement)}"
+        agreement=f"{'α ' if line.measure == 'alpha' else ''}{sentences.number(agreement.value)}"
+        f"{sentences.between(agreement)}"
         if agreement.value is not None
         else _("not defined: %(reason)s") % {"reason": agreement.reason},
         defined=agreement.value is not None,
         level=sentences.level_of(line),
         accuracy=_lines(line.accuracy),
-        judge=_lines(judge.beside_person, _baseline(judge)) if judge else ["–"],
+        judge=_of_judge(judge) if judge else ["–"],
         ceiling=_lines(judge.of_person, _cells(judge)) if judge else ["–"],
         verdict=str(sentences.VERDICTS[judge.verdict]) if judge else "",
         verdict_key=judge.verdict if judge else "",
@@ -219,6 +220,13 @@ def _lines(of: Estimate, under: str = "") -> list[str]:
     return [
         line for line in (sentences.percent(of.value), sentences.between(of, as_percent=True).strip(), under) if line
     ]
+
+
+def _of_judge(judge: JudgeAnswer) -> list[str]:
+    """The judge beside the human ceiling; where there is none, its accuracy."""
+    if judge.beside_person.value is None:
+        return _lines(judge.accuracy, "A_m")
+    return _lines(judge.beside_person, _baseline(judge))
 
 
 def _baseline(judge: JudgeAnswer) -> str:

@@ -90,6 +90,10 @@ def test_a_generated_client_logs_in_labels_and_reads(
     page = operation("studies", "studies_labels_retrieve").sync("leases", client=client_of("rene"), limit=1000)
     assert {(one.column_name, one.question): one.option for one in page.results}.items() >= COMPLETE.items()
 
+    found = operation("studies", "studies_hits_csv_retrieve").sync_detailed("leases", client=client_of("mara"))
+    assert found.status_code == 200
+    assert found.parsed.payload.read() == found.content
+
 
 def test_what_it_takes_and_gives_is_typed(generated: Path) -> None:
     assert (generated / "palate_client" / "py.typed").exists()

@@ -12,6 +12,7 @@ from reports.stats.answers import MISSING, Answers
 from reports.stats.consensus import NO_ANSWERS, majority_vote
 from reports.stats.hiring.arms import average_labels, average_probabilities, flips, place_shares, swapped
 from reports.stats.hiring.exposure import (
+    NO_TIMES,
     NOT_BOTH,
     RATERS_DIFFER,
     TOO_MANY,
@@ -199,6 +200,21 @@ def test_what_a_suggestion_does() -> None:
     assert found.time.low < 0.8 < found.time.high < 1
     # Whoever saw it always or never tells nothing.
     assert exposure(answer, judge, rater > 1, rater, document).shift.reason == NOT_BOTH
+
+
+def test_a_difference_of_shares_is_bounded_and_times_that_nobody_took_are_said() -> None:
+    # Two raters, two documents each: with the suggestion both follow it, without it one in two does.
+    rater, document = np.repeat([0, 1], 20), np.tile(np.repeat(np.arange(4), 5), 2)
+    was_shown = document < 2
+    judge = np.zeros(40, dtype=np.int64)
+    answer = np.where(was_shown, 0, 1)
+    answer[[10, 30]] = 0
+    found = exposure(answer, judge, was_shown, rater, document, seconds=np.full(40, np.nan))
+    assert found.shift.value == pytest.approx(0.9)
+    assert found.shift.high is not None
+    assert found.shift.high <= 1
+    assert found.time is not None
+    assert (found.time.value, found.time.reason) == (None, NO_TIMES)
 
 
 def test_the_size_of_an_experiment() -> None:

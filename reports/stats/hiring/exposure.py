@@ -19,6 +19,7 @@ from reports.stats.pairs import FloatArray
 SHIFT, POWER = 0.05, 0.8
 
 NOT_BOTH = "nobody answered both with and without the suggestion"
+NO_TIMES = "no time was recorded"
 TOO_FEW = "too few documents or raters for an interval"
 RATERS_DIFFER = "the raters differ too much in how far they follow: more raters are needed, not more documents"
 TOO_MANY = "more documents would be needed than were tried"
@@ -90,7 +91,7 @@ def exposure(
         raise ValueError("each answer needs a judge's option, whether it was shown, a rater and a document")
 
     def of(outcome: FloatArray, counts: BoolArray) -> Effect:
-        return effect(outcome[counts], was_shown[counts], who[counts], where[counts])
+        return _of_shares(effect(outcome[counts], was_shown[counts], who[counts], where[counts]))
 
     same = (said == its).astype(np.float64)
     judged = its >= 0
@@ -110,7 +111,23 @@ def time_ratio(seconds: npt.ArrayLike, shown: BoolArray, rater: IntArray, docume
     """The ratio of geometric means; of `seconds`, what is not above 0 or not finite is left out."""
     took = np.asarray(seconds, dtype=np.float64).ravel()
     timed = np.isfinite(took) & (took > 0)
-    return _ratio(effect(np.log(took[timed]), shown[timed], rater[timed], document[timed]))
+    found = _ratio(effect(np.log(took[timed]), shown[timed], rater[timed], document[timed]))
+    return found if timed.any() else replace(found, reason=NO_TIMES)
+
+
+def _of_shares(found: Effect) -> Effect:
+    """Two shares differ by no more than 1."""
+
+    def within(end: float | None) -> float | None:
+        return None if end is None else min(max(end, -1.0), 1.0)
+
+    return replace(
+        found,
+        low=within(found.low),
+        high=within(found.high),
+        wide_low=within(found.wide_low),
+        wide_high=within(found.wide_high),
+    )
 
 
 def effect(outcome: FloatArray, shown: BoolArray, rater: IntArray, document: IntArray) -> Effect:
