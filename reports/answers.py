@@ -107,7 +107,7 @@ class Line:
 class Answers:
     """`lines`: questions in the order of the scheme, each mean after those that it is of. `n_sheets`, `n_rows`,
     `n_twice`: those in which a person has labelled something, and the rows in which two or more have. `drawn`: what
-    intervals draw, "" where none were asked for."""
+    intervals draw, "" where none were asked for. `row`, `rows`: what the scheme calls them."""
 
     lines: tuple[Line, ...]
     n_people: int
@@ -120,6 +120,8 @@ class Answers:
     drawn: str
     n_draws: int
     seed: int
+    row: str
+    rows: str
 
     @property
     def questions(self) -> list[Line]:
@@ -171,6 +173,8 @@ def answers_of(report: StudyReport) -> Answers:
         drawn=how.by,
         n_draws=how.n_draws,
         seed=how.seed,
+        row=data.scheme.words.row,
+        rows=data.scheme.words.rows,
     )
 
 

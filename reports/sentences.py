@@ -84,7 +84,8 @@ def between(of: Estimate, *, as_percent: bool = False) -> str:
     if of.low is None or of.high is None:
         return ""
     ends = [str(number_format(rounded(end, 1 if as_percent else 2, per_cent=as_percent))) for end in (of.low, of.high)]
-    return f" [{ends[0]}, {ends[1]}]"
+    apart = "; " if any("," in end for end in ends) else ", "  # a comma is decimal in some languages
+    return f" [{apart.join(ends)}]"
 
 
 def level_of(line: Line) -> str:
@@ -207,7 +208,7 @@ def _of_ceiling(answers: Answers) -> Tile:
         worst, of_worst = _worst(found)
         values["question"] = worst.name
         values["worst"], values["ceiling"] = _with_interval(of_worst.beside_person), _with_interval(of_worst.of_person)
-    under = f"{under % values}; {_rests_on([judge for _line, judge in found])}"
+    under = f"{under % values}; {_rests_on(answers, [judge for _line, judge in found])}"
     return Tile(title, ceiling, under, f"{found[0][0].key}.judge-figures")
 
 
@@ -215,13 +216,14 @@ def _with_interval(of: Estimate) -> str:
     return f"{percent(of.value or 0.0)}{between(of, as_percent=True)}"
 
 
-def _rests_on(judges: Sequence[JudgeAnswer]) -> str:
+def _rests_on(answers: Answers, judges: Sequence[JudgeAnswer]) -> str:
     """What figures beside the human ceiling rest on, and what answering always the same would reach there: "31 to 33
     cells of 3 documents; majority-class baseline 60.6 to 67.7 %; no interval: too little data to draw from"."""
     cells, documents = [judge.n_cells for judge in judges], [judge.n_documents for judge in judges]
-    told = _("%(cells)s of %(documents)s") % {
+    told = _("%(cells)s of %(n)s %(rows)s") % {
         "cells": ngettext("%(n)s cell", "%(n)s cells", max(cells)) % {"n": _counts(cells)},
-        "documents": ngettext("%(n)s document", "%(n)s documents", max(documents)) % {"n": _counts(documents)},
+        "n": _counts(documents),
+        "rows": answers.row if max(documents) == 1 else answers.rows,
     }
     baselines = [judge.baseline_beside for judge in judges if judge.baseline_beside is not None]
     if baselines:
@@ -466,7 +468,7 @@ def _nearest(answers: Answers, code: str, name: str) -> Sentence:
         )
     text %= values
     text += " " + _("Both are of the cells that it and two people have answered: %(rests_on)s.") % {
-        "rests_on": _rests_on([of_worst])
+        "rests_on": _rests_on(answers, [of_worst])
     }
     if of_worst.n_others:
         text += " " + _(
@@ -734,7 +736,7 @@ def _results_of(answers: Answers, code: str, name: str) -> list[str]:
                 "ceiling": _with_interval(judge.of_person),
                 "beside": _with_interval(judge.beside_person),
             }
-            text += f" ({_rests_on([judge])})"
+            text += f" ({_rests_on(answers, [judge])})"
         if judge.baseline is not None:
             text += "; " + _("majority-class baseline %(share)s") % {"share": percent(judge.baseline)}
         if judge.winning_rate is not None:
