@@ -232,9 +232,7 @@ def _of_values(report: StudyReport, question: ValueReport) -> Line:
             exact.alpha, intervals.get("alpha"), str(UNDEFINED.get(exact.alpha_reason, exact.alpha_reason))
         ),
         corrected=None,
-        rests_on=ngettext(
-            "%(n)s cell with two answers or more", "%(n)s cells with two answers or more", exact.n_shared
-        )
+        rests_on=ngettext("%(n)s cell with two answers or more", "%(n)s cells with two answers or more", exact.n_shared)
         % {"n": count(exact.n_shared)},
         accuracy=_estimate(question.accuracy.value, None, str(UNDEFINED[question.accuracy.reason])),
         judges=tuple(_value_judge(judge) for judge in question.judges),

@@ -12,13 +12,14 @@ import pytest
 from django.core.cache import caches
 from django.test import Client
 from django.urls import reverse
+from sklearn.metrics import cohen_kappa_score
 
 from annotation import actions
 from annotation.models import Assignment, Label, Rater, Row, Study
-from reports import doors, sentences
+from reports import doors, queries, sentences
 from reports.answer_figures import answer_figures
 from reports.answers import Answers, answers_of
-from reports.contents import contents_of
+from reports.contents import contents_from, contents_of
 from reports.data.arrays import Filters
 from reports.digests import study_digest
 from reports.exports.figures import figure_csv
@@ -456,6 +457,59 @@ def test_questions_that_are_undefined_for_one_reason_are_one_sentence(study: Stu
     assert (
         "On “Tasks: Task”, “Tasks: Tool”, “Tasks: Level” κ is not defined: no cell was answered by two people."
         in sentences_said
+    )
+
+
+def test_on_a_scale_kappa_is_weighed_alike_for_people_and_judges(study: Study) -> None:
+    """The judge is one step off in half of the cells: near by quadratic weights, and far where steps count alike."""
+    soup = sheet(study, items=1, tools=[""], rows=12)
+    levels = [str(n % 3 + 1) for n in range(12)]
+    off = [str(min(int(level) + n % 2, 3)) for n, level in enumerate(levels)]
+    for rater_of, said_of in ((rater(study, "A1"), levels), (rater(study, "A2"), levels), (judge(study), off)):
+        for assignment, level in zip(answered(rater_of, soup, ["f"] * 12), said_of, strict=True):
+            say(assignment, {("task 1", "task"): "f", ("task 1", "level"): level})
+    weighted = cohen_kappa_score(levels, off, weights="quadratic")
+
+    def told(**filters: Any) -> list[Any]:
+        chosen = Filters(**filters)
+        tables = {table.key: table for table in contents_from(queries.load(study, chosen).table, chosen, "en").tables}
+        figures, people = (tables[f"tasks.level.{key}"] for key in ("judge-figures", "judge-people"))
+        keys = [head.key for head in figures.heads]
+        return [
+            figures.heads[keys.index("kappa")].title,
+            figures.rows[0][keys.index("kappa")],
+            people.heads[2].title,
+            people.rows[0][2],
+        ]
+
+    said = "κ, quadratic weights"
+    assert told() == [said, pytest.approx(weighted), said, pytest.approx(weighted)]
+    plain = cohen_kappa_score(levels, off)
+    assert plain < weighted - 0.2
+    assert told(methods=9) == ["κ", pytest.approx(plain), "κ", pytest.approx(plain)]
+
+
+def test_where_only_chance_is_not_known_the_share_of_equal_answers_is_told(study: Study) -> None:
+    one_sheet(study, {"A1": ["ffff"] * 3, "A2": ["ffff"] * 3}, ["ffff"] * 3)
+    of = made(study)
+    tile = sentences.tiles(of)[0]
+    assert tile.value == "A_h 100.0 %"
+    assert tile.under.startswith("the share of equal answers; κ is not defined: ")
+    assert "Two people agree in 100.0 % of the cells of “Items” (A_h); how much more often than by chance" in said(of)
+    assert "On “Items” κ is not defined (" in (results := sentences.results_paragraph(of, "letters"))
+    assert "); A_h = 100.0 %." in results
+
+
+def test_the_paragraph_for_a_paper_claims_nothing_that_was_not_done(study: Study) -> None:
+    one_sheet(study, {"A1": [FOUR] * 3}, [FOUR] * 3)
+    methods = sentences.methods_paragraph(made(study, by="document", n_draws=100), study.scheme.parsed.words)
+    assert "1 annotator labelled 3 documents in 1 recipe. 0 documents were labelled by two or more." in methods
+    for claim in ("Alternative Annotator Test", "human ceiling", "bootstrap"):
+        assert claim not in methods
+    empty = studies.study("empty")
+    one_sheet(empty, {}, [FOUR] * 3)
+    assert (
+        sentences.methods_paragraph(made(empty), empty.scheme.parsed.words) == "No annotator has labelled anything yet."
     )
 
 

@@ -80,6 +80,9 @@ def test_classification_equals_scikit_learn(seed: int) -> None:
     assert found.macro_recall == pytest.approx(balanced_accuracy_score(truth, said), abs=1e-9)
     assert found.kappa == pytest.approx(cohen_kappa_score(truth, said), abs=1e-9)
     assert found.accuracy == pytest.approx((truth == said).mean())
+    weighted = classification(confusion(of(people), of(judge)).table, "quadratic")
+    assert weighted.kappa == pytest.approx(cohen_kappa_score(truth, said, weights="quadratic"), abs=1e-9)
+    assert (weighted.accuracy, weighted.macro_f1) == (found.accuracy, found.macro_f1)
 
 
 def test_options_that_nobody_chose_do_not_lower_the_macro_f1() -> None:
@@ -113,6 +116,12 @@ def test_classification_intervals_are_of_whole_documents() -> None:
         assert value is not None
         assert interval.low < value < interval.high
         assert interval.n_clusters == 60
+    weighted = classification_intervals(of(people), of(judge), "quadratic", n_draws=500, seed=1).kappa
+    value = classification(confusion(of(people), of(judge)).table, "quadratic").kappa
+    assert weighted.low is not None
+    assert weighted.high is not None
+    assert value is not None
+    assert weighted.low < value < weighted.high
     few = classification_intervals(of(people[:, :12]), of(judge[:, :12]))
     assert few.kappa.reason.startswith("too little data")
 

@@ -18,7 +18,8 @@ from annotation.actions import Answer, drafting
 from annotation.evidence.blocks import Block
 from annotation.models import Assignment, Question, Rater, Role, Row, Study, User
 from reports import actions as report_actions
-from reports import queries
+from reports import queries, sentences
+from reports.answers import answers_of
 from reports.contents import contents_from, contents_of
 from reports.data.arrays import Filters
 from reports.data.label_table import unpacked
@@ -133,6 +134,17 @@ def test_people_agree_where_they_gave_the_same_answer(study: Study) -> None:
     assert rows["Percent agreement, each cell alike"] == pytest.approx(2 / 3)
     # Three answers twice or once: 6² - (2² + 1 + 1 + 2²) = 26; 1 - 5 · 2 / 26.
     assert rows["Krippendorff's α, nominal"] == pytest.approx(1 - 5 * 2 / 26)
+
+
+def test_a_judge_of_values_has_no_ceiling_and_no_test_and_the_page_says_why(study: Study) -> None:
+    of = answers_of(report(study))
+    assert [tile.value for tile in sentences.tiles(of)[1:]] == ["Cannot be said"] * 2
+    ceiling, verdict = (tile.under for tile in sentences.tiles(of)[1:])
+    assert ceiling == "the human ceiling is of options and scales, and this is answered by values"
+    assert verdict == "the judge “J1” comes nearest: the test is for options and scales, and it answers none"
+    told = " ".join(sentence.text for sentence in sentences.about_judges(of))
+    assert "how far a person would is not known: the human ceiling is of options and scales" in told
+    assert ": ." not in told
 
 
 def test_numbers_have_interval_statistics(study: Study) -> None:
