@@ -27,6 +27,8 @@ from reports.words import UNDEFINED, code_of, count, n_pairs, name_of, undefined
 
 Measure = Literal["kappa", "weighted-kappa", "alpha"]
 Verdict = Literal["may", "may-not", "not-enough", "unknown"]
+# Below this, kappa moves by tenths with every few answers more.
+ENOUGH_CELLS = 30
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,8 @@ class JudgeAnswer:
 
 @dataclass(frozen=True)
 class Line:
-    """A question, or the mean of a section's questions (`is_mean`). `table`: the key of the table that it rests on."""
+    """A question, or the mean of a section's questions (`is_mean`). `table`: the key of the table that it rests on;
+    n_comparisons: pairs of answers to a cell, of a mean 0."""
 
     key: str
     name: str
@@ -100,7 +103,12 @@ class Line:
     corrected: float | None
     rests_on: str
     accuracy: Estimate
+    n_comparisons: int = 0
     judges: tuple[JudgeAnswer, ...] = ()
+
+    @property
+    def is_few(self) -> bool:
+        return not self.is_mean and self.n_comparisons < ENOUGH_CELLS
 
 
 @dataclass(frozen=True)
@@ -211,6 +219,7 @@ def _of_options(report: StudyReport, question: QuestionReport) -> Line:
         corrected=agreement.corrected.value if agreement.corrected else None,
         rests_on=n_pairs(report.data.scheme.words, kappa.n_pairs),
         accuracy=_accuracy(agreement),
+        n_comparisons=kappa.n_comparisons,
         judges=tuple(_judge(result) for result in question.judges),
     )
 
@@ -235,6 +244,7 @@ def _of_values(report: StudyReport, question: ValueReport) -> Line:
         rests_on=ngettext("%(n)s cell with two answers or more", "%(n)s cells with two answers or more", exact.n_shared)
         % {"n": count(exact.n_shared)},
         accuracy=_estimate(question.accuracy.value, None, str(UNDEFINED[question.accuracy.reason])),
+        n_comparisons=exact.n_comparisons,
         judges=tuple(_value_judge(judge) for judge in question.judges),
     )
 

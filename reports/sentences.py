@@ -132,7 +132,7 @@ def _of_people(answers: Answers) -> Tile:
     if len(known) == 1:
         [line] = known
         value = f"{_sign(line)} {number(line.agreement.value or 0)}{between(line.agreement)}"
-        return Tile(title, value, levels_of(line) or line.rests_on, line.table)
+        return Tile(title, value, _few_yet(levels_of(line) or line.rests_on, known), line.table)
     low, high = _ends(known)
     values = {"low": number(low.agreement.value or 0), "high": number(high.agreement.value or 0)}
     under = _("least on %(low)s, most on %(high)s; questions: %(n)s") % {
@@ -140,13 +140,21 @@ def _of_people(answers: Answers) -> Tile:
         **{name: f"{quoted(line.name)} ({level})" if (level := level_of(line)) else quoted(line.name)
            for name, line in (("low", low), ("high", high))},
     }  # fmt: skip
-    return Tile(title, f"{_sign(low)} " + _("%(low)s to %(high)s") % values, under, "overview")
+    return Tile(title, f"{_sign(low)} " + _("%(low)s to %(high)s") % values, _few_yet(under, known), "overview")
+
+
+def _few_yet(under: str, lines: Sequence[Line]) -> str:
+    if not any(line.is_few for line in lines):
+        return under
+    return _("%(what)s; of few answers yet") % {"what": under}
 
 
 def _main(answers: Answers) -> list[Line]:
-    """The questions by which agreement is said: those with options; where there is none, those with values."""
+    """The questions by which agreement is said: those with options; where there is none, those with values. Where two
+    people have answered enough of some, these alone."""
     known = [line for line in answers.questions if line.agreement.value is not None]
-    return [line for line in known if line.measure != "alpha"] or known
+    of_kind = [line for line in known if line.measure != "alpha"] or known
+    return [line for line in of_kind if not line.is_few] or of_kind
 
 
 def _alike(answers: Answers) -> list[Line]:
@@ -324,6 +332,20 @@ def about_people(answers: Answers, scheme: str) -> list[Sentence]:
             "of_high": _figure(high),
         }
         said.append(Sentence(text, "overview"))
+    few = [line for line in answers.questions if line.agreement.value is not None and line.is_few]
+    if few:
+        text = _(
+            "Few cells have been answered by two people yet, and a few more can move the figure: %(questions)s."
+        ) % {
+            "questions": _listed(
+                ngettext(
+                    "%(question)s (%(n)s pair of answers)", "%(question)s (%(n)s pairs of answers)", line.n_comparisons
+                )
+                % {"question": quoted(line.name), "n": count(line.n_comparisons)}
+                for line in few
+            )
+        }
+        said.append(Sentence(text, few[0].table, warns=True))
     without = [line for line in known if line.agreement.no_interval]
     if without:
         by_reason: dict[str, list[Line]] = {}

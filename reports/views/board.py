@@ -15,13 +15,11 @@ from annotation.models import Role, Study
 from annotation.people.access import AppRequest, for_roles
 from annotation.scheme.spec import Kind
 from reports import queries
+from reports.answers import ENOUGH_CELLS
 from reports.data.arrays import Filters, QuestionData
 from reports.stats.agreement import UndefinedStatistic, cohen_kappa
 from reports.stats.answers import IntArray
 from reports.stats.pairs import Weights, pair_tables
-
-# Below this, kappa moves by tenths with every few answers more.
-ENOUGH_CELLS = 30
 
 
 @dataclass(frozen=True)

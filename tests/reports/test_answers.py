@@ -500,6 +500,26 @@ def test_where_only_chance_is_not_known_the_share_of_equal_answers_is_told(study
     assert "); A_h = 100.0 %." in results
 
 
+def test_few_cells_are_said_and_lead_no_sentence_where_others_have_enough(study: Study) -> None:
+    one_sheet(study, {"A1": [FOUR] * 3, "A2": ["ffnaffnaffnf"] * 3}, [FOUR] * 3)
+    stew = sheet(study, "Stew", tools=[""], rows=2)
+    for code in ("A1", "A2"):
+        for assignment, letter in zip(
+            actions.assign(rater=study.raters.get(code=code), rows=list(stew.rows.order_by("position"))),
+            "fa",
+            strict=True,
+        ):
+            say(assignment, {("task 1", "task"): letter})
+    of = made(study)
+    assert sentences.tiles(of)[0].value == "κ 0.86"  # of the 36 cells of items alone
+    assert "of few answers yet" not in sentences.tiles(of)[0].under
+    assert "can move the figure: “Tasks: Task” (2 pairs of answers)." in said(of)
+    alone = studies.study("alone")
+    one_sheet(alone, {"A1": ["fa"], "A2": ["fa"]}, ["fa"])
+    tile = sentences.tiles(made(alone))[0]
+    assert tile.under.endswith("; of few answers yet")
+
+
 def test_the_paragraph_for_a_paper_claims_nothing_that_was_not_done(study: Study) -> None:
     one_sheet(study, {"A1": [FOUR] * 3}, [FOUR] * 3)
     methods = sentences.methods_paragraph(made(study, by="document", n_draws=100), study.scheme.parsed.words)
