@@ -223,14 +223,15 @@ def _place(code: str, place: Place) -> str:
 
 
 @register.filter
-def duration(seconds: int) -> str:
-    """Seconds of active time, in the words of the grid's script."""
-    hours, minutes = divmod(round(seconds / 60), 60)
-    if seconds and not hours + minutes:
-        return _("under 1 min")
-    if hours:
+def duration(seconds: float) -> str:
+    """Seconds of active time: below an hour to the second, as one document takes few minutes and lines add up."""
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes >= 60:
+        hours, minutes = divmod(round(seconds / 60), 60)
         return _("%(hours)s h %(minutes)s min") % {"hours": hours, "minutes": minutes}
-    return _("%(minutes)s min") % {"minutes": minutes}
+    if minutes:
+        return _("%(minutes)s min %(seconds)s s") % {"minutes": minutes, "seconds": rest}
+    return _("%(n)s s") % {"n": rest}
 
 
 @register.filter

@@ -104,7 +104,8 @@ def test_pay_that_is_no_number_is_refused_and_nothing_is_stored(leases: Leases, 
 
 
 @pytest.mark.parametrize(
-    ("seconds", "words"), [(0, "0 min"), (20, "under 1 min"), (59 * 60 + 40, "1 h 0 min"), (3700, "1 h 2 min")]
+    ("seconds", "words"),
+    [(0, "0 s"), (20, "20 s"), (59 * 60 + 40, "59 min 40 s"), (3599.6, "1 h 0 min"), (3700, "1 h 2 min")],
 )
-def test_duration(seconds: int, words: str) -> None:
+def test_duration(seconds: float, words: str) -> None:
     assert duration(seconds) == words
