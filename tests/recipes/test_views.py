@@ -379,3 +379,12 @@ def test_a_recipe_file_that_is_a_bomb_is_told_as_a_sentence(sheet: Sheet, manage
 
     assert response.status_code == 200
     assert "nested too deep" in response.content.decode()
+
+
+def test_a_study_of_something_else_is_not_asked_to_mend_recipes(leases: Leases, client_of: ClientOf) -> None:
+    manager, row = client_of(leases.manager), leases.annas[0].row
+    page = manager.get(reverse("recipes:document", args=["leases", row.pk])).content.decode()
+    assert reverse("recipes:mend", args=["leases", row.pk]) not in page
+    listed = manager.get(reverse("recipes:documents", args=["leases"])).content.decode()
+    assert "of any other kind come from a table" in listed
+    assert "Add a recipe" not in listed

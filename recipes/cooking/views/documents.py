@@ -101,6 +101,8 @@ def document(request: AppRequest, study: Study, pk: int) -> HttpResponse:
         "blocks": row.blocks,
         "hit": hit,
         "may_write": Role.MANAGER in study.roles,
+        # A row of a table, in a study of something else, has no page and no recipe to be put right.
+        "is_read": hasattr(row, "document") or actions.takes_recipes(study),
         "state": mending_queries.states(study).get(row.pk),
         "history": mending_queries.history(row),
         "seen": mending_queries.digest_of(row),
