@@ -12,12 +12,14 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation import actions, queries
 from annotation.models import Assignment, Column, Note, Question, Role, Study
 from annotation.people.access import AppRequest, for_roles, why_unchanged
-from annotation.views.saving import refusal
+from annotation.views.saving import is_of_another, of_another, refusal
 
 
 @require_http_methods(["GET", "POST"])
 def of_cell(request: AppRequest, pk: int, column: int, question: int) -> HttpResponse:
     """What the rater has asked about one of their cells, with the answers (GET); ask (POST)."""
+    if is_of_another(request):
+        return of_another()
     assignment, cell_column, cell_question = _my_cell(request, pk, column, question)
     if request.method == "POST":
         if (study := assignment.row.sheet.study).archived_at is not None:

@@ -284,6 +284,10 @@ def messages_for_script(*, closed: bool) -> dict[str, Any]:
         "waiting": _("Some choices are still on their way to the server. Submit when they are saved."),
         "notSubmitted": _("The server did not answer. Nothing was submitted; your labels are safe. Try again."),
         "loggedOut": _("You are logged out. %(log_in)s; your last choices are kept here.") % {"log_in": log_in},
+        "anotherLogin": _(
+            "Somebody else is logged in in this browser now. Your last choices are kept here, and are saved once you "
+            "are logged in again."
+        ),
         "logIn": log_in,
         "clear": _("clear"),
         "notAsked": _("Not asked: the answer above switches this off."),

@@ -16,8 +16,13 @@ from annotation.views.submitting import submission
 
 
 def is_of_another(request: HttpRequest) -> bool:
-    """Somebody else has logged in in this browser. The script keeps its change; after a 409 it would drop it."""
+    """Somebody else has logged in in this browser."""
     return request.headers.get("X-Palate-User", str(request.user.pk)) != str(request.user.pk)
+
+
+def of_another() -> HttpResponse:
+    """403, and why, for the script: it keeps its change then; after a 409 it would drop it."""
+    return HttpResponse(status=403, headers={"X-Palate-Login": "another"})
 
 
 def refusal(sentence: str, **more: object) -> JsonResponse:
@@ -34,7 +39,7 @@ def record_cells(request: AppRequest, pk: int) -> HttpResponse:
     page that was loaded before this came sends the fields of a single change, and gets its answer alone.
     """
     if is_of_another(request):
-        return HttpResponse(status=403)
+        return of_another()
     reach = Reach(sheet_id=pk, user_id=request.user.pk)
     if "edits" not in request.POST:
         answer = _saved(reach, request.POST)

@@ -21,7 +21,7 @@ from annotation.people.access import AppRequest
 from annotation.queries import parts
 from annotation.scheme.spec import Layout, RowFacet, facet_word
 from annotation.views.palette import checks_for_script, grid_messages, palette
-from annotation.views.saving import refusal
+from annotation.views.saving import is_of_another, of_another, refusal
 from annotation.views.submitting import my_assignment, submission
 
 
@@ -147,6 +147,8 @@ def _facets(row: Row, facets: Iterable[RowFacet]) -> list[tuple[RowFacet, str]]:
 
 @require_POST
 def submit(request: AppRequest, pk: int) -> HttpResponse:
+    if is_of_another(request):
+        return of_another()
     return submission(request, pk, request.POST).response()
 
 
@@ -157,6 +159,8 @@ def _number(said: str) -> int | None:
 
 @require_POST
 def reopen(request: AppRequest, pk: int) -> HttpResponse:
+    if is_of_another(request):
+        return of_another()
     try:
         assignment = actions.reopen(assignment=my_assignment(request, pk))
     except actions.Refused as error:

@@ -208,11 +208,42 @@ def test_choices_wait_while_somebody_else_is_logged_in(slaw: Coleslaw, browsing:
     grid = Grid(page, slaw.sheet).open()
     browsing.log_in(page.context, "boris")
     grid.keys("1")
-    grid.expect_refusal("You are logged out.")
+    grid.expect_refusal("Somebody else is logged in in this browser now. Your last choices are kept here")
     assert grid.sign("Google 1", "white cabbage") == "F"
     browsing.log_in(page.context, "anna")
     grid.settle()
+    expect(page.locator("#refusal")).to_be_hidden()
     assert slaw.standing("anna") == {("Google 1", "white cabbage", "presence"): "found"}
+
+
+def test_submitting_and_asking_while_somebody_else_is_logged_in_say_so(slaw: Coleslaw, browsing: Browsing) -> None:
+    browsing.expect(*NETWORK)
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+    browsing.log_in(page.context, "boris")
+    grid.keys("s")
+    grid.expect_refusal("Somebody else is logged in in this browser now.")
+    grid.keys("m")
+    page.keyboard.type("Is it?")
+    grid.keys("Control+Enter")
+    expect(page.locator("#ask [role=alert]")).to_contain_text("Somebody else is logged in in this browser now.")
+
+
+def test_that_nobody_is_logged_in_stays_said_while_one_goes_on(slaw: Coleslaw, browsing: Browsing) -> None:
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+    Session.objects.all().delete()
+    grid.keys("1")
+    grid.expect_refusal("You are logged out.")
+    page.route(RECORD, lambda route: None)  # no answer comes that says it again
+    grid.keys("2", "3", "n", "Delete")
+    grid.expect_refusal("You are logged out.")
+    grid.keys("Control+y")  # what else is to be said stands behind it
+    grid.expect_refusal("You are logged out. Log in again in another tab; your last choices are kept here. There is no")
+    grid.keys("n")
+    expect(page.locator("#refusal")).to_have_text(
+        "You are logged out. Log in again in another tab; your last choices are kept here."
+    )
 
 
 def test_of_quick_choices_in_one_cell_the_last_one_wins(slaw: Coleslaw, browsing: Browsing) -> None:

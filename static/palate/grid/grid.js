@@ -65,13 +65,14 @@ function say(element, sentence) {
 let saidOf = ""; // the document that had the focus when the sentence was said
 
 /**
- * @param {string} sentence says what could not be done; "" takes it away
+ * @param {string} sentence says what could not be done; "" takes it away; that nobody is logged in stays, before it
  * @param {{calm?: boolean}} [how] calm: it says what was done
  */
 function refuse(sentence, { calm = false } = {}) {
-  say(byId("refusal"), sentence);
-  byId("refusal").hidden = !sentence;
-  byId("refusal").classList.toggle("calm", calm);
+  const said = [...new Set([saving.loggedOut, sentence].filter(Boolean))].join(" ");
+  say(byId("refusal"), said);
+  byId("refusal").hidden = !said;
+  byId("refusal").classList.toggle("calm", calm && !saving.loggedOut);
   saidOf = sentence && focus.now ? focus.cell.assignment : "";
 }
 
@@ -107,7 +108,7 @@ const steps = new Steps(browserStore, `palate:undo:${config.store}${config.part 
 const doubts = new Doubts(cells, dataOf("warnings-data"));
 // What was said of one document is not left standing beside another one.
 focus.listeners.push(({ assignment }) => {
-  if (saidOf && saidOf !== assignment && !saving.loggedOut) refuse("");
+  if (saidOf && saidOf !== assignment) refuse("");
 });
 const checking = new Checking({ cells, doubts, checks: dataOf("checks-data"), words });
 const editing = new Editing({ cells, checking, saving, steps, words, refuse });

@@ -3,7 +3,7 @@
 
 import { fill } from "../core/sentences.js";
 import { byId, elementOf, fragment, inside } from "../page/elements.js";
-import { PATIENCE } from "../page/requests.js";
+import { isOfAnother, PATIENCE } from "../page/requests.js";
 import { browserStore } from "../page/store.js";
 
 /** @typedef {import("../core/sentences.js").Sentences} Sentences */
@@ -89,6 +89,7 @@ export class Notes {
     const post = body ? { method: "POST", body: new URLSearchParams(body), headers: this.headers() } : {};
     const response = await fetch(url, { ...post, signal: AbortSignal.timeout(PATIENCE) }).catch(() => null);
     if (!response) return { ok: false, message: this.words.noAnswer };
+    if (isOfAnother(response)) return { ok: false, message: this.words.anotherLogin };
     if (response.redirected || response.status === 403) return { ok: false, message: this.words.loggedOut };
     if (response.status === 409) return { ok: false, message: (await response.json()).message };
     if (!response.ok) return { ok: false, message: this.words.noAnswer };

@@ -6,7 +6,7 @@
 import { answerOf } from "../core/codes.js";
 import { EditQueue } from "../core/queue.js";
 import { fill } from "../core/sentences.js";
-import { csrfToken, isJson, isLoggedOut, PATIENCE } from "../page/requests.js";
+import { csrfToken, isJson, isLoggedOut, isOfAnother, PATIENCE } from "../page/requests.js";
 import { browserStore } from "../page/store.js";
 
 /** @typedef {import("../core/queue.js").Change} Change */
@@ -59,7 +59,7 @@ export class Saving {
     this.changed = [];
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.slow = undefined;
-    this.loggedOut = false;
+    this.loggedOut = ""; // why nothing is taken from who is at this page, in a sentence that stays until something is
     this.isSubmitting = false; // the request on its way has a submission behind its edits
     /** @type {(edits: Edit[]) => Rider | null} */
     this.rider = () => null; // what is to be submitted behind these edits, in the same request
@@ -180,8 +180,7 @@ export class Saving {
     }
     await turn();
     if (response.ok && answers?.every((answer, n) => answer.key === edits[n].key)) {
-      if (this.loggedOut) this.refuse("");
-      this.loggedOut = false;
+      this.hearLogin("");
       const after = rider && submitted ? rider.heard(submitted) : null;
       answers.forEach((answer, n) => {
         // What was overtaken has been heard of already.
@@ -190,8 +189,23 @@ export class Saving {
       after?.();
       return;
     }
-    this.loggedOut = isLoggedOut(response, this.config.login ?? "");
-    if (this.loggedOut) this.refuse(this.words.loggedOut);
+    this.hearLogin(this.withoutLogin(response));
+  }
+
+  /** @param {string} sentence */
+  hearLogin(sentence) {
+    if (sentence === this.loggedOut) return; // what else was said stays beside it
+    this.loggedOut = sentence;
+    this.refuse("");
+  }
+
+  /**
+   * Whose login an answer misses, in a sentence; "" for none.
+   * @param {Response} response
+   */
+  withoutLogin(response) {
+    if (!isLoggedOut(response, this.config.login ?? "")) return "";
+    return isOfAnother(response) ? this.words.anotherLogin : this.words.loggedOut;
   }
 
   /**

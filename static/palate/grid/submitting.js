@@ -3,7 +3,7 @@
 import { answerOf } from "../core/codes.js";
 import { fill } from "../core/sentences.js";
 import { byId, elementOf, placeOf } from "../page/elements.js";
-import { isJson, isLoggedOut, PATIENCE } from "../page/requests.js";
+import { isJson, PATIENCE } from "../page/requests.js";
 
 /** @typedef {import("../core/sentences.js").Sentences} Sentences */
 /** @typedef {import("../core/queue.js").Edit} Edit */
@@ -305,7 +305,8 @@ export class Submitting {
     this.busy = false;
     this.closing = "";
     const crossed = this.crossed.delete(assignment);
-    if (response && isLoggedOut(response, this.config.login ?? "")) return this.refuse(this.words.loggedOut);
+    const loggedOut = response ? this.saving.withoutLogin(response) : "";
+    if (loggedOut) return this.refuse(loggedOut);
     if (!answer) return this.refuse(this.words.notSubmitted);
     if (response?.status === 409) {
       // A correction of one's own may be there before the submission that it followed, which then shows something else.

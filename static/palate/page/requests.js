@@ -19,5 +19,11 @@ export const csrfToken = () =>
 export const isLoggedOut = (response, login) =>
   response.status === 403 || (response.redirected && new URL(response.url).pathname === login);
 
+/**
+ * Of those, that somebody else has logged in in this browser.
+ * @param {Response} response
+ */
+export const isOfAnother = (response) => response.headers.get("X-Palate-Login") === "another";
+
 /** @param {Response} response */
 export const isJson = (response) => response.headers.get("Content-Type")?.startsWith("application/json") ?? false;
