@@ -202,6 +202,22 @@ def test_a_document_is_filled_in_by_keys_alone(grid: Grid) -> None:
     assert "No numbers here." in grid.where()
 
 
+def test_the_mark_of_an_option_stands_inside_its_cell_as_that_of_a_value(grid: Grid, browsing: Browsing) -> None:
+    browsing.expect("Failed to load resource")
+    page = grid.page
+    page.route("**/record/", lambda route: route.abort())
+    grid.keys("1")
+    grid.go("Page 1", "bread", "weight")
+    page.keyboard.type("240")
+    grid.keys("Enter")
+    heights = set()
+    for question in ("there", "weight"):
+        cell = page.locator(f"#{grid.id('Page 1', 'bread', question)}")
+        expect(cell).to_have_attribute("data-state", "failed")
+        heights.add(cell.evaluate("(td) => getComputedStyle(td, '::after').lineHeight"))
+    assert heights == {"20px"}
+
+
 def test_a_number_that_can_be_read_in_two_ways_is_chosen_by_keys(browsing: Browsing) -> None:
     sheet = weighing(SCHEME.replace("max: 500, step: 0.5", "max: 5000"))
     numbers = Grid(browsing.person("anna"), sheet).open()
