@@ -26,8 +26,9 @@ from annotation.scheme.spec import QuestionSpec
 
 register = template.Library()
 
-# Characters that have room before the cells: of a document's name for each of its questions, and of a question's.
-LONG_NAME, LONG_QUESTION = 16, 11
+# Characters that have room before the cells: of a document's name for each of its questions, and of a question's; of a
+# question's where there are few columns.
+LONG_NAME, LONG_QUESTION, LONGER_QUESTION = 16, 11, 18
 LONG_WORD = 14  # has no room in a line of a name
 
 # What a screen reader says of the corner of a cell.
@@ -49,6 +50,12 @@ def page_address(context: template.Context, name: str, number: int) -> str:
 @register.filter
 def grouped(blocks: list[Block], declared: list[BlockKind]) -> list[kinds.Group]:
     return kinds.grouped(blocks, declared)
+
+
+@register.filter
+def asks_at_length(table: GridTable) -> bool:
+    """Whether some question has more characters than fit before few columns."""
+    return any(len(question.title) > LONGER_QUESTION for question in table.questions)
 
 
 @register.filter
@@ -116,8 +123,10 @@ def _line(line: GridLine, questions: int, *, closed: object) -> str:
         )
     if questions > 1:
         asked = escape(line.question.title)
-        long = " long" if len(line.question.title) > LONG_QUESTION else ""
-        question = f'<th role="rowheader" class="q{long}" title="{asked}">{asked}</th>'
+        if len(line.question.title) > LONG_QUESTION:
+            question = f'<th role="rowheader" class="q long" title="{asked}"><span>{asked}</span></th>'
+        else:
+            question = f'<th role="rowheader" class="q" title="{asked}">{asked}</th>'
     locked = " data-locked" if closed or assignment.state == Assignment.State.SUBMITTED else ""
     first = f' class="first"{locked}' if line.first else ""
     tr = f'<tr role="row" data-a="{assignment.pk}" data-q="{line.question.pk}"{first}>'

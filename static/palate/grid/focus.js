@@ -30,10 +30,11 @@ export class Focus {
   }
 
   /**
-   * `point` shows a cell without giving it the keys, while one types elsewhere; `keep` leaves a range selected.
+   * `point` shows a cell without giving it the keys, while one types elsewhere; `keep` leaves a range selected; `whole`
+   * shows all lines of a document that one comes to.
    * @param {Cell | null | undefined} cell nothing happens where there is none
    */
-  go(cell, { scroll = true, point = false, keep = false } = {}) {
+  go(cell, { scroll = true, point = false, keep = false, whole = true } = {}) {
     if (!cell) return;
     const before = this.now;
     this.now = cell;
@@ -48,7 +49,7 @@ export class Focus {
     // first focus alone.
     if (before) listen();
     if (!point && document.activeElement !== cell.td) cell.td.focus({ preventScroll: true });
-    if (scroll) this.reveal(cell);
+    if (scroll) this.reveal(cell, whole && before?.assignment !== cell.assignment);
     // Only now: it makes a browser look at its styles once more, and of the cell that has the focus lay out the page.
     if (before !== cell) before?.td.removeAttribute("tabindex");
     if (!before) listen();
@@ -99,9 +100,19 @@ export class Focus {
     this.beam.style.left = `calc(var(--doc) + var(--q) + ${now.x} * var(--cell))`;
   }
 
-  /** @param {Cell} cell */
-  reveal({ td, line: { table } }) {
-    reveal(this.cells.tables, table, td);
+  /**
+   * @param {Cell} cell
+   * @param {boolean} [whole] all lines of its document in its table
+   */
+  reveal({ td, x, line }, whole = false) {
+    const { lines, tables } = this.cells;
+    /** @param {1 | -1} step */
+    const end = (step) => {
+      let { y } = line;
+      while (lines[y + step]?.assignment === line.assignment && lines[y + step].table === line.table) y += step;
+      return lines[y].cells[x].td;
+    };
+    reveal(tables, line.table, td, whole ? [end(-1), end(1)] : undefined);
   }
 
   // --- where keys lead ------------------------------------------------------------------------------------------------

@@ -210,7 +210,7 @@ export class CellRange {
       if (!cell) return;
       event.preventDefault();
       if (event.shiftKey) this.extend(cell);
-      else this.focus.go(cell);
+      else this.focus.go(cell, { whole: false }); // what is under the hand stays there
       dragging = true;
     });
     tables.addEventListener("mouseover", (event) => {

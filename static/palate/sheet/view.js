@@ -19,8 +19,9 @@ const low = matchMedia("(max-height: 560px)");
  * @param {HTMLElement} tables
  * @param {HTMLTableElement} table
  * @param {HTMLElement} td
+ * @param {[first: HTMLElement, last: HTMLElement]} [lines] that are to be seen with it, if there is room for all of them
  */
-export function reveal(tables, table, td) {
+export function reveal(tables, table, td, lines = [td, td]) {
   const box = td.getBoundingClientRect();
   const view = tables.getBoundingClientRect();
   const head = /** @type {HTMLTableSectionElement} */ (table.tHead);
@@ -31,8 +32,10 @@ export function reveal(tables, table, td) {
   const bottom = view.top + tables.clientHeight;
   const left = view.left + corner.offsetWidth;
   const right = view.left + tables.clientWidth;
-  if (box.top < top) tables.scrollTop -= top - box.top;
-  else if (box.bottom > bottom) tables.scrollTop += box.bottom - bottom + 2;
+  const all = { top: lines[0].getBoundingClientRect().top, bottom: lines[1].getBoundingClientRect().bottom };
+  const seen = all.bottom - all.top < bottom - top ? all : box;
+  if (seen.top < top) tables.scrollTop -= top - seen.top;
+  else if (seen.bottom > bottom) tables.scrollTop += seen.bottom - bottom + 2;
   if (box.left < left) tables.scrollLeft -= left - box.left;
   else if (box.right > right) tables.scrollLeft += box.right - right + 16;
 }
