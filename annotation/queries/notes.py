@@ -6,17 +6,31 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.db.models import F
+from django.utils.text import Truncator
 
+from annotation.answers import shown_code
 from annotation.models import Label, Note, Sheet, Skip, Study, User
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A note with what stands in its cell by now: the label's option, or the reason of a skip, or neither."""
+    """A note with what stands in its cell by now: the label, or the reason of a skip, or neither."""
 
     note: Note
     label: Label | None
     skip: str
+
+    @property
+    def value(self) -> str:
+        """The label's answer on one line, where it is none of the options."""
+        if self.label is None or self.label.option is not None:
+            return ""
+        return shown_code(self.note.question.spec, self.label.code)
+
+    @property
+    def beginning(self) -> str:
+        """Of the row's text."""
+        return Truncator(" ".join(block.text for block in self.note.assignment.row.blocks[:8])).chars(240)
 
     def is_of(self, user: User) -> bool:
         return self.note.assignment.rater.user_id == user.pk
@@ -30,7 +44,7 @@ def notes(study: Study) -> list[Asked]:
     found = list(
         Note.objects.filter(assignment__rater__study=study)
         .select_related(
-            "assignment__row__sheet", "assignment__rater", "column__sheet", "question__section", "answered_by"
+            "assignment__row__sheet", "assignment__rater", "column__sheet", "question__section__scheme", "answered_by"
         )
         .order_by(F("answered_at").desc(nulls_first=True), "at")
     )

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.urls import reverse
 
 from annotation import actions, queries
 from annotation.actions import Refused
-from annotation.models import Assignment, Look, Note, User
+from annotation.evidence.blocks import Block
+from annotation.evidence.kinds import PARAGRAPH
+from annotation.models import Assignment, Look, Note, Question, User
 from tests import builders
 from tests.builders import ClientOf, Leases
 
@@ -129,3 +133,37 @@ def test_a_manager_who_sees_the_label_beside_the_question_is_recorded_as_having_
 
     assert "Implied" in page
     assert Look.objects.get().user == leases.manager
+
+
+def test_a_typed_answer_stands_beside_the_question_with_the_rows_text_and_the_way_to_its_cell(
+    leases: Leases, client_of: ClientOf
+) -> None:
+    text = """\
+key: reviews
+version: 1
+title: Reviews
+sections:
+  - key: review
+    title: Review
+    questions:
+      - {key: price, title: Price, kind: number, number: {unit: €}}
+      - {key: reason, title: Reason, kind: text, text: {longest: 300}}
+      - {key: claims, title: Claims, kind: items, items: {fields: [{key: claim}]}}
+"""
+    study = builders.study("reviews", of=builders.scheme(text), by=leases.manager)
+    sheet = actions.add_sheet(study=study, title="Shop", columns={})
+    row = actions.add_row(sheet=sheet, name="r1", evidence=[Block(PARAGRAPH, "It broke after a week. " * 20)])
+    (mine,) = builders.assignments(builders.rater(study, leases.anna), sheet)
+    said = {"price": ":39.9", "reason": ':"Plainly <so>"', "claims": ':[{"claim":"broke"}]'}
+    builders.label(mine, {("", question): code for question, code in said.items()})
+    for question in said:
+        ask(mine, "", question, by=leases.anna)
+
+    page = client_of(leases.manager).get(reverse("annotation:notes", args=[study.slug])).content.decode()
+
+    shown = re.findall(r'<header>.*?<span dir="auto">(.*?)</span>', page, re.DOTALL)
+    assert shown == ["39.9 €", "Plainly &lt;so&gt;", "broke"]
+    assert page.count('<p class="quiet" dir="auto">It broke after a week. It broke') == 3
+    lens = reverse("annotation:lens", args=[sheet.pk])
+    column, question = sheet.columns.get(), Question.objects.get(section__scheme=study.scheme, key="price")
+    assert f"{lens}?row={row.pk}#c-{row.pk}-{column.pk}-{question.pk}" in page
