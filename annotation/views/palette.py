@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from annotation import queries
 from annotation.answers import kind_of
+from annotation.exchange.spreadsheet.hints import hint
 from annotation.exchange.spreadsheet.layout import skipped
 from annotation.scheme import checks
 from annotation.scheme.rule_specs import OF_STATES, CheckSpec
@@ -44,6 +45,7 @@ def question_for_script(question: QuestionSpec) -> dict[str, Any]:
         names = {"longest", "lines", "special", "separator", "patterns"}
         own = question.text.model_dump(mode="json", include=names, by_alias=True)
         said["text"] = {**own, "completions": kind_of(question).choices(question), "from": list(question.text.from_)}
+        said["takes"] = hint(question)
     if question.items:
         fields = [
             {

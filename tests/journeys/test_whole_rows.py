@@ -87,3 +87,18 @@ def test_the_row_that_one_comes_to_is_seen_whole(shop: Sheet, browsing: Browsing
     assert box is not None
     page.mouse.click(box["x"] + 20, box["y"] + 10)
     assert (grid.focused, tables.evaluate("(tables) => tables.scrollTop")) == (clicked, 120)
+
+
+def test_the_guide_and_the_line_below_say_what_is_taken(shop: Sheet, browsing: Browsing) -> None:
+    page = browsing.person("anna")
+    grid = Grid(page, shop).open()
+    grid.go("r01", "", "reason")
+    expect(page.locator("#choices")).to_contain_text("A text of at most 300 characters. Or: NA")
+    page.locator("#open-guide").click()
+    said = {
+        "price": "A number from 0 to 500. In steps of 0.01. In €.",
+        "reason": "A text of at most 300 characters. Or: NA",
+        "claims": "One entry a line: Claim.",
+    }
+    for question, sentence in said.items():
+        expect(page.locator(f"#guide-review-{question}")).to_contain_text(sentence)

@@ -42,6 +42,7 @@ import { fill } from "./sentences.js";
  * @property {TextSpec} [text]
  * @property {ItemsSpec} [items]
  * @property {TransitionsSpec} [transitions]
+ * @property {string} [takes] what is an answer, in a sentence
  */
 /** @typedef {string | string[]} FieldValue */
 /** @typedef {Record<string, FieldValue>} ItemRecord */

@@ -238,9 +238,9 @@ export class Choosing {
    */
   buttonsOf(question, isText) {
     const clear = choiceButton("⌫", this.words.clear, "", "choice");
-    const { kind, options, number } = this.cells.palette[question];
+    const { kind, options, number, takes = "" } = this.cells.palette[question];
     if (!hasValues(kind)) return [...optionButtons(options), clear];
-    const taken = number ? numbersTaken(number, this.words) : "";
+    const taken = number ? numbersTaken(number, this.words) : takes;
     const how = isText ? [make("span", { className: "quiet", textContent: this.words[`typing-${kind}`] })] : [];
     return [...(taken ? [make("strong", { className: "taken", textContent: taken })] : []), ...how, clear];
   }
