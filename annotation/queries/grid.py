@@ -354,13 +354,19 @@ def unfinished_cells(assignment: Assignment) -> Unfinished:
                     continue
                 named = OpenCell(
                     id=cell.id,
-                    name=f"{column.name} ({line.question.title})" if len(table.questions) > 1 else column.name,
+                    name=_named(column, line.question, several=len(table.questions) > 1),
                     column=column,
                     question=line.question,
                     has_preset=bool(cell.preset),
                 )
                 (left.open if cell.open else left.drafts).append(named)
     return left
+
+
+def _named(column: Column, question: Question, *, several: bool) -> str:
+    if not column.name:
+        return question.title
+    return f"{column.name} ({question.title})" if several else column.name
 
 
 def drawn(spec: QuestionSpec, code: str) -> tuple[str, str]:

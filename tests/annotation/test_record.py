@@ -359,6 +359,31 @@ def test_submit_names_the_question_where_a_column_has_several(leases: Leases) ->
         actions.submit(assignment=leases.annas[0])
 
 
+def test_submit_names_the_question_alone_where_a_row_is_asked_about_as_a_whole(leases: Leases) -> None:
+    text = """\
+key: reviews
+version: 1
+title: Reviews
+sections:
+  - key: review
+    title: Review
+    questions: [{key: rude, title: Rude, kind: flag}, {key: reason, title: Reason in your words, kind: text}]
+  - key: whole
+    title: As a whole
+    questions: [{key: fair, title: Fair, kind: flag}]
+"""
+    study = builders.study("reviews", of=builders.scheme(text))
+    sheet = actions.add_sheet(study=study, title="Shop", columns={})
+    actions.add_row(sheet=sheet, name="r8", evidence=[])
+    (mine,) = builders.assignments(builders.rater(study, leases.anna), sheet)
+
+    with pytest.raises(Refused, match=r"still open, first Rude, Reason in your words, Fair\.") as refused:
+        actions.submit(assignment=mine)
+
+    assert isinstance(refused.value, actions.Unanswered)
+    assert [cell.name for cell in refused.value.cells] == ["Rude", "Reason in your words", "Fair"]
+
+
 def test_submit_counts_the_open_cells(leases: Leases) -> None:
     # 2 duties + 2 acts × 3 questions = 8 cells, all open: a preset is filled in only when its column is answered
     with pytest.raises(Refused, match="8 cells of “Clause 1” are still open"):
