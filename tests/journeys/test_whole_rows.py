@@ -102,3 +102,13 @@ def test_the_guide_and_the_line_below_say_what_is_taken(shop: Sheet, browsing: B
     }
     for question, sentence in said.items():
         expect(page.locator(f"#guide-review-{question}")).to_contain_text(sentence)
+
+
+def test_a_step_of_a_scale_is_said_once(shop: Sheet, browsing: Browsing) -> None:
+    page = browsing.person("anna")
+    grid = Grid(page, shop).open()
+    grid.go("r01", "", "helpful")
+    assert page.locator("#choices .choice:not([data-choose=''])").all_inner_texts() == ["1", "2", "3", "4", "5"]
+    page.locator("#open-guide").click()
+    assert page.locator("#guide-review-helpful dt").all_inner_texts() == ["1", "2", "3", "4", "5"]
+    assert page.locator("#guide-review-rules dt").first.inner_text() == "I It does 1"

@@ -12,17 +12,21 @@ import { make } from "../page/elements.js";
  */
 export function choiceButton(hotkey, label, key, className) {
   const kbd = make("kbd", { textContent: hotkey });
-  const button = make(
-    "button",
-    { type: "button", tabIndex: -1, className },
-    kbd,
-    " ",
-    make("bdi", { textContent: label }),
-  );
+  const named = label ? [" ", make("bdi", { textContent: label })] : [];
+  const button = make("button", { type: "button", tabIndex: -1, className }, kbd, ...named);
   button.dataset.choose = key;
   return button;
 }
 
+/**
+ * Its letter and its label, beside its key; what is the same is said once, as of a step of a scale.
+ * @param {Option} option
+ */
+function said({ hotkey, sign, label }) {
+  if (sign !== label) return `${sign}  ${label}`;
+  return label === hotkey ? "" : label;
+}
+
 /** @param {Option[]} options */
 export const optionButtons = (options) =>
-  options.map((o) => choiceButton(o.hotkey, `${o.sign}  ${o.label}`, o.key, `choice t-${o.colour}`));
+  options.map((o) => choiceButton(o.hotkey, said(o), o.key, `choice t-${o.colour}`));
