@@ -10,7 +10,7 @@ from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
@@ -19,6 +19,7 @@ from annotation.exchange.tables import safe_cell
 from annotation.models import AuditEvent, Role, Study
 from annotation.people.access import AppRequest, for_roles
 from annotation.queries.log import lines
+from annotation.views.going_on import go_on
 
 PAGE = 100
 _HEAD = ("at", "event", "by", "of", "study", "what", "address")
@@ -83,7 +84,7 @@ def consent(request: AppRequest, study: Study) -> HttpResponse:
             context = {"study": study, "agreed": agreed, "labels": labels, "problem": problem}
             return render(request, "annotation/consent.html", context, status=400)
         actions.agree(study=study, user=request.user)
-        return redirect("annotation:my-work")
+        return go_on(request)
     context = {"study": study, "agreed": agreed, "labels": labels}
     if study.roles & {Role.MANAGER, Role.RESEARCHER}:
         raters = study.raters.people().filter(user__isnull=False).select_related("user")

@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.html import escape
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
@@ -19,6 +20,7 @@ from annotation.models import AuditEvent, Role, Study
 from annotation.people.access import AppRequest, for_roles
 from annotation.queries import background as backgrounds
 from annotation.scheme.spec import QuestionSpec
+from annotation.views.going_on import go_on
 
 
 class _Written(forms.CharField):
@@ -64,12 +66,12 @@ def background(request: AppRequest, study: Study) -> HttpResponse:
     labels = asked and study.raters.filter(user=request.user, active=True).exists()
     owes = labels and actions.owes_background(study=study, user=request.user)
     if owes and not actions.has_agreed(study=study, user=request.user):
-        return redirect("annotation:consent", study.slug)
+        return redirect(reverse("annotation:consent", args=[study.slug], query=request.GET))
     form = BackgroundForm(request.POST or None, study=study) if asked else None
     if request.method == "POST" and form is not None and owes and form.is_valid():
         with contextlib.suppress(actions.Refused):  # sent twice: the first is kept
             actions.tell_background(study=study, user=request.user, answers=form.answers)
-        return redirect("annotation:my-work")
+        return go_on(request)
     context: dict[str, Any] = {"study": study, "form": form, "owes": owes, "labels": labels}
     if study.roles & {Role.MANAGER, Role.RESEARCHER} and asked:
         head, *lines = backgrounds.table(study)

@@ -20,6 +20,7 @@ from annotation.exchange.spreadsheet.writing import workbook
 from annotation.models import Assignment, AuditEvent, LabelEvent, Sheet
 from annotation.people.access import AppRequest
 from annotation.queries import Grid
+from annotation.views.going_on import to_first_page
 
 _XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _PROBLEMS_SHOWN = 50
@@ -57,7 +58,7 @@ def page(request: AppRequest, pk: int) -> HttpResponse:
     """Take a workbook back: all that was changed in it, or, if anything in it cannot be taken in, nothing."""
     grid = _grid(request, pk)
     if first := actions.first_page(study=grid.sheet.study, user=request.user):
-        return redirect(first, grid.sheet.study.slug)
+        return to_first_page(request, first, grid.sheet.study)
     form = WorkbookForm(request.POST or None, request.FILES or None)
     context = {
         "sheet": grid.sheet,

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.http import Http404, HttpResponse, JsonResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.gzip import gzip_page
@@ -20,6 +20,7 @@ from annotation.models import Assignment, Row, Sheet
 from annotation.people.access import AppRequest
 from annotation.queries import parts
 from annotation.scheme.spec import Layout, RowFacet, facet_word
+from annotation.views.going_on import to_first_page
 from annotation.views.palette import checks_for_script, grid_messages, palette
 from annotation.views.saving import is_of_another, of_another, refusal
 from annotation.views.submitting import my_assignment, submission
@@ -48,7 +49,7 @@ def sheet(request: AppRequest, pk: int) -> HttpResponse:
     if not grid.assignments:
         raise Http404(_("You have no work on this sheet."))
     if first := actions.first_page(study=sheet.study, user=request.user):
-        return redirect(first, sheet.study.slug)
+        return to_first_page(request, first, sheet.study)
     context = {
         "sheet": sheet,
         "study": sheet.study,

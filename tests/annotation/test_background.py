@@ -56,10 +56,11 @@ def test_it_is_asked_once_before_the_first_label(asked: Leases, client_of: Clien
     asked.study.save()
     anna, sheet = client_of(asked.anna), reverse("annotation:sheet", args=[asked.sheet.pk])
     page = reverse("annotation:background", args=["leases"])
-    assert anna.get(sheet)["Location"] == reverse("annotation:consent", args=["leases"])  # consent comes first
+    # Consent comes first.
+    assert anna.get(sheet)["Location"].partition("?")[0] == reverse("annotation:consent", args=["leases"])
     actions.agree(study=asked.study, user=asked.anna)
-    assert anna.get(sheet)["Location"] == page
-    assert anna.get(reverse("annotation:spreadsheet", args=[asked.sheet.pk]))["Location"] == page
+    assert anna.get(sheet)["Location"].partition("?")[0] == page
+    assert anna.get(reverse("annotation:spreadsheet", args=[asked.sheet.pk]))["Location"].partition("?")[0] == page
     told = api_of(asked.anna).post(
         reverse("api:assignment-labels", args=[asked.annas[0].pk]), {"key": "x", "answers": []}, format="json"
     )
@@ -77,6 +78,32 @@ def test_it_is_asked_once_before_the_first_label(asked: Leases, client_of: Clien
     # Who does not label is not asked.
     client_of(asked.manager).post(page, {"tongue": "cs"})
     assert Background.objects.count() == 1
+
+
+def test_consent_and_form_lead_on_to_what_was_opened(asked: Leases, client_of: ClientOf) -> None:
+    asked.study.consent = "Your labels are published."
+    asked.study.save()
+    anna, sheet = client_of(asked.anna), f"{reverse('annotation:sheet', args=[asked.sheet.pk])}?assignment=1"
+    consent = anna.get(sheet)["Location"]
+    assert anna.get(consent).status_code == 200
+    # Whoever goes to the form first comes to it after the consent.
+    form = reverse("annotation:background", args=["leases"], query={"next": sheet})
+    assert anna.get(form)["Location"] == consent
+    assert anna.post(consent, {}).status_code == 400
+    assert anna.post(consent, {"agree": "yes"})["Location"] == sheet
+    assert anna.get(sheet)["Location"] == form
+    assert anna.post(form, {"tongue": "cs"})["Location"] == sheet
+    assert anna.get(sheet).status_code == 200
+
+
+@pytest.mark.parametrize("named", ["", "https://evil.example/", "//evil.example/", "javascript:alert(1)"])
+def test_they_lead_to_no_page_of_others(asked: Leases, client_of: ClientOf, named: str) -> None:
+    asked.study.consent = "Your labels are published."
+    asked.study.save()
+    anna = client_of(asked.anna)
+    for name, told in (("consent", {"agree": "yes"}), ("background", {"tongue": "cs"})):
+        page = reverse(f"annotation:{name}", args=["leases"], query={"next": named})
+        assert anna.post(page, told)["Location"] == reverse("annotation:my-work")
 
 
 def test_it_is_exported_by_code_and_erased_with_the_person(asked: Leases, client_of: ClientOf) -> None:
