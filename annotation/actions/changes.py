@@ -112,9 +112,10 @@ def change(
             if recorded.state == Assignment.State.WITHDRAWN:
                 changed.refused.append(
                     _(
-                        "A document was withdrawn or given to somebody else meanwhile. What you answered there is kept "
+                        "“%(row)s” was withdrawn or given to somebody else meanwhile. What you answered there is kept "
                         "with your work; it counts no more."
                     )
+                    % {"row": assignment.row.name}
                 )
             if recorded.values is None:
                 unknown.append(assignment.pk)

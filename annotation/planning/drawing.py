@@ -308,7 +308,7 @@ def _notes(design: Design, twice: Sequence[int], often: Sequence[int], sizes: Se
         yield _note(
             gettext_noop(
                 "The shares do not give a whole number of %(rows)s in every %(sheet)s; they were rounded: %(twice)s of "
-                "%(documents)s %(rows)s are labelled twice, %(thrice)s three times."
+                "%(documents)s will be labelled twice, %(thrice)s three times."
             ),
             twice=sum(twice),
             thrice=sum(often),
@@ -318,7 +318,7 @@ def _notes(design: Design, twice: Sequence[int], often: Sequence[int], sizes: Se
         yield _note(
             gettext_noop(
                 "The share does not give a whole number of %(rows)s in every %(sheet)s; it was rounded: "
-                "%(twice)s of %(documents)s %(rows)s are labelled twice."
+                "%(twice)s of %(documents)s will be labelled twice."
             ),
             twice=sum(twice),
             documents=documents,

@@ -268,6 +268,7 @@ def _grid_messages(language: str | None, closed: bool) -> SafeString:
 
 def messages_for_script(*, closed: bool) -> dict[str, Any]:
     is_closed = _("This sheet is closed: its work is finished. The manager can open it again.")
+    not_yours = _("Not yours any more: it was withdrawn, or given to somebody else.")
     log_in = _("Log in again in another tab")
     return {
         "saved": _("Saved"),
@@ -293,7 +294,8 @@ def messages_for_script(*, closed: bool) -> dict[str, Any]:
         "logIn": log_in,
         "clear": _("clear"),
         "notAsked": _("Not asked: the answer above switches this off."),
-        "locked": is_closed if closed else _("Not yours any more: it was withdrawn, or given to somebody else."),
+        "locked": is_closed if closed else not_yours,
+        "notYours": not_yours,
         "closed": is_closed,
         "corrects": _("submitted: a change opens it again"),
         "corrected": _("“{row}” is open again. It is submitted again as soon as you leave it, or with s."),

@@ -115,7 +115,7 @@ def test_share_that_does_not_divide_is_rounded_and_noted() -> None:
     assert design.labelled_twice == 7
     assert [str(note) for note in design.notes] == [
         "The share does not give a whole number of documents in every sheet; it was rounded: "
-        "7 of 21 documents are labelled twice."
+        "7 of 21 will be labelled twice."
     ]
 
 
@@ -217,7 +217,7 @@ def test_shares_that_do_not_divide_are_rounded_and_noted_together() -> None:
     # Half of 7 is 3.5: four documents of the first sheet are shared, three of the second.
     assert (design.labelled_twice, design.labelled_thrice) == (3, 4)
     assert str(design.notes[0]) == (
-        "The shares do not give a whole number of documents in every sheet; they were rounded: 3 of 14 documents are "
+        "The shares do not give a whole number of documents in every sheet; they were rounded: 3 of 14 will be "
         "labelled twice, 4 three times."
     )
 

@@ -421,8 +421,22 @@ def test_the_planner_speaks_of_clauses(leases: Leases, loan: Sheet, client_of: C
     assert "No clause is labelled twice" not in said[1]
     assert "A clause labelled twice needs two different raters, but only 1 rater per contract is asked for" in said[2]
     # 30 % of 4 is 1.2.
-    assert "1 of 4 clauses are labelled twice." in said[3]
+    assert "1 of 4 will be labelled twice." in said[3]
     assert not any("document" in text or "a sheet" in text for text in said)
+
+
+def test_of_one_clause_the_planner_speaks_as_of_one(leases: Leases, client_of: ClientOf) -> None:
+    study = builders.study("single", by=leases.manager)
+    sheet = builders.sheet(study, "Loan", n_rows=1)
+    raters = [builders.rater(study, leases.anna), builders.rater(study, leases.boris)]
+    data = numbers(leases, sheet, raters=raters, share_twice=100)
+    url = reverse("annotation:plan", args=[study.slug])
+
+    page = client_of(leases.manager).get(url, data, headers={"HX-Request": "true"}).content.decode()
+
+    assert "1 of 1</strong> clause is labelled twice, 0 once." in page
+    assert "Each rater of this plan has <strong>1</strong> clause" in page
+    assert "1</strong> clauses" not in page
 
 
 def test_shares_are_said_in_percent(leases: Leases, loan: Sheet, client_of: ClientOf) -> None:

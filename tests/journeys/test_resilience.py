@@ -410,14 +410,21 @@ def test_choices_in_a_document_that_somebody_else_got_are_kept_with_the_withdraw
     Assignment.objects.filter(pk=mine.pk).update(state=Assignment.State.WITHDRAWN)
     page.context.set_offline(False)
     grid.settle()
-    grid.expect_refusal("A document was withdrawn or given to somebody else meanwhile. What you answered there is kept")
+    grid.expect_refusal("“Google 2” was withdrawn or given to somebody else meanwhile. What you answered there is kept")
     assert slaw.standing("anna") == TEN_CHOSEN
     mine.refresh_from_db()
     assert mine.state == Assignment.State.WITHDRAWN
     grid.go("Google 2", "carrots")
     grid.keys("1")
     assert grid.sign("Google 2", "carrots") == "~"  # the page is told, and locked there
-    expect(page.get_by_text("Not yours any more: it was withdrawn, or given to somebody else.")).to_be_visible()
+    not_yours = "Not yours any more: it was withdrawn, or given to somebody else."
+    expect(page.get_by_text(not_yours)).to_be_visible()
+    grid.keys("s")
+    grid.expect_refusal(not_yours)
+    grid.keys("n")
+    expect(page.locator("#refusal")).to_be_hidden()
+    grid.keys("Control+z", "Control+z", "Control+z")  # two in the last document, one in that which is gone
+    grid.expect_refusal(not_yours)
 
 
 def test_choices_of_somebody_who_is_no_member_any_more_stay_in_the_browser(slaw: Coleslaw, browsing: Browsing) -> None:

@@ -290,7 +290,7 @@ export class Submitting {
       return;
     }
     if (this.isContested(assignment)) return this.refuse(this.words.decideFirst);
-    if (this.stateOf(assignment) === "withdrawn") return this.refuse(this.words.withdrawn);
+    if (this.stateOf(assignment) === "withdrawn") return this.refuse(this.words.notYours);
     if (this.busy) return;
     this.busy = true;
     const taken = this.stateOf(assignment) === "submitted";

@@ -74,7 +74,7 @@ export class Undo {
   /** @param {string} assignment */
   whyItWaits(assignment) {
     if (this.words.locked === this.words.closed) return this.words.stepWaitsOnSheet;
-    if (this.submitting.stateOf(assignment) === "withdrawn") return this.words.withdrawn;
+    if (this.submitting.stateOf(assignment) === "withdrawn") return this.words.notYours;
     return fill(this.words.stepWaits, { row: this.cells.nameOf(assignment) });
   }
 }
