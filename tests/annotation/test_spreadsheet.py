@@ -13,6 +13,8 @@ from openpyxl.chart import BarChart
 from openpyxl.worksheet.worksheet import Worksheet
 
 from annotation import actions, queries
+from annotation.evidence.blocks import Block
+from annotation.evidence.kinds import PARAGRAPH
 from annotation.exchange.spreadsheet.layout import PLACES
 from annotation.exchange.spreadsheet.reading import Problem, read
 from annotation.exchange.spreadsheet.writing import workbook
@@ -317,3 +319,38 @@ def test_a_workbook_that_seems_endless_is_refused_soon(
 
     assert time.process_time() - begin < 5
     assert "message error" in said or "errorlist" in said or "stood here" in said
+
+
+def test_the_text_of_a_row_without_an_address_stands_beside_its_answers(client: Client, anna: User) -> None:
+    text = """\
+key: reviews
+version: 1
+title: Reviews
+words: {sheet: shop, sheets: shops, row: review, rows: reviews}
+row: {facets: [stars, {key: writer, hidden: true}]}
+sections:
+  - key: review
+    title: Review
+    questions:
+      - {key: rude, title: Rude, kind: flag}
+      - {key: reason, title: Reason, kind: text}
+"""
+    shop = actions.add_sheet(study=builders.study("reviews", of=builders.scheme(text)), title="Shop", columns={})
+    facets, blocks = {"stars": "4", "writer": "a model"}, [Block(PARAGRAPH, "=It broke."), Block(PARAGRAPH, "Sorry.")]
+    actions.add_row(sheet=shop, name="r1", evidence=blocks, facets=facets)
+    actions.add_row(sheet=shop, name="r2", evidence=blocks, url="https://shop.example/r2")
+    builders.assignments(builders.rater(shop.study, anna), shop)
+
+    lines = [[cell.value for cell in line] for line in page(shop, anna)["A1:D5"]]
+
+    assert lines == [
+        [None, None, None, "Review"],  # no heading of columns: there are none
+        ["r1", "Rude", None, "Stars: 4\n=It broke.\nSorry."],
+        ["r1", "Reason", None, None],
+        ["r2", "Rude", None, None],
+        ["r2", "Reason", None, None],
+    ]
+    client.force_login(anna)
+    data = filled(shop, anna, {"C2": "Yes", "C3": "It is fair.", "D2": "what stands here is not read"})
+    assert "2 changed cells were taken in." in bring(client, shop, data)
+    assert sorted(label.code for label in Label.objects.all()) == [':"It is fair."', "yes"]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import astuple
 
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from openpyxl import Workbook
 from openpyxl.cell import Cell as BookCell
@@ -30,8 +31,9 @@ from annotation.exchange.spreadsheet.layout import (
     worksheet_title,
 )
 from annotation.exchange.workbooks import escaped, fits, fitting, plain
+from annotation.models import Row
 from annotation.queries import Cell, Grid, GridLine, GridStep, GridTable
-from annotation.scheme.spec import Colour, Kind, Layout, QuestionSpec
+from annotation.scheme.spec import Colour, Kind, Layout, QuestionSpec, facet_word
 
 # The options' colours on white at 25 %: a workbook has no transparency.
 _TINTS = {
@@ -63,18 +65,23 @@ def workbook(grid: Grid) -> bytes:
     places: list[Place] = []
     at = 1
     width = max((_width(table) for table in grid.tables), default=0)
+    texts = _texts(grid)
     for number, table in enumerate(grid.tables):
         if number:
             for column in range(1, FIRST_COLUMN + width):
                 page.cell(at, column).fill = _BLACK
             at += 1
-        write = _down if table.spec.layout == Layout.DOWN else _across
-        at = write(page, at, table, menus, places)
+        is_down = table.spec.layout == Layout.DOWN
+        begin, at = at, (_down if is_down else _across)(page, at, table, menus, places)
+        if texts and not is_down:
+            _beside(page, begin, FIRST_COLUMN + width, table, texts)
     page.column_dimensions["A"].width = 18
     page.column_dimensions["B"].width = 40 if any(table.spec.layout == Layout.DOWN for table in grid.tables) else 24
     for column in range(FIRST_COLUMN, FIRST_COLUMN + width):
         has_values = grid.has_values
         page.column_dimensions[get_column_letter(column)].width = 30 if has_values else 19
+    if texts:
+        page.column_dimensions[get_column_letter(FIRST_COLUMN + width)].width = 80
     page.freeze_panes = page.cell(1, FIRST_COLUMN)
     # Without a password: it keeps rows from being moved by mistake, and hides nothing.
     page.protection.sheet = True
@@ -83,6 +90,30 @@ def workbook(grid: Grid) -> bytes:
     file = io.BytesIO()
     book.save(file)
     return file.getvalue()
+
+
+def _texts(grid: Grid) -> dict[int, str]:
+    """{row: what people are shown of it} of the rows that have no address where it stands. One query."""
+    scheme = grid.sheet.study.scheme.parsed
+    alone = {assignment.row_id for assignment in grid.assignments if not assignment.row.url}
+    texts = {}
+    for row in Row.objects.filter(pk__in=alone):
+        title = [row.title] if row.title not in ("", row.name) else []
+        facets = [f"{one.name}: {facet_word(said)}" for one in scheme.row.shown if (said := row.facets.get(one.key))]
+        if text := "\n".join([*title, *facets, *(block.text for block in row.blocks)]):
+            texts[row.pk] = fitting(plain(text))
+    return texts
+
+
+def _beside(page: Worksheet, at: int, number: int, table: GridTable, texts: Mapping[int, str]) -> None:
+    """Write the texts of rows behind the cells of a section, each in the first line of its row."""
+    _write(page.cell(at, number), capfirst(table.section.scheme.parsed.words.row), font=_BOLD)
+    for place, line in enumerate(table.lines, at + len(table.spec.column.facets)):
+        if not line.first or line.assignment.row_id not in texts:
+            continue
+        _write(page.cell(place, number), texts[line.assignment.row_id])
+        for column in range(1, number + 1):
+            page.cell(place, column).alignment = _WRAPPED
 
 
 def _menus(book: Workbook, grid: Grid) -> dict[int, str]:
@@ -110,7 +141,8 @@ def _width(table: GridTable) -> int:
 def _across(page: Worksheet, at: int, table: GridTable, menus: dict[int, str], places: list[Place]) -> int:
     """Write a section from line `at` on, a line a row and question; the first line after it."""
     for facet in table.spec.column.facets:
-        _write(page.cell(at, 2), _("%(facet)s:") % {"facet": facet.capitalize()}, font=_BOLD)
+        if any(column.name for column in table.columns):  # else the rows are asked about as a whole
+            _write(page.cell(at, 2), _("%(facet)s:") % {"facet": facet.capitalize()}, font=_BOLD)
         for number, column in enumerate(table.columns, FIRST_COLUMN):
             _write(page.cell(at, number), column.facets.get(facet, ""), font=_BOLD, alignment=_WRAPPED)
         at += 1
