@@ -10,8 +10,10 @@ from annotation.exchange import arrivals, uploads
 
 @shared_task(name="annotation.tasks.clean_uploads", expires=3600)
 def clean_uploads() -> None:
-    uploads.clean()
-    arrivals.clean()
+    try:
+        uploads.clean()
+    finally:
+        arrivals.clean()
 
 
 @shared_task(name="annotation.tasks.clean_audit", expires=3600)

@@ -31,7 +31,7 @@ def main() -> int:
     if not _is_free(port):
         print(f"Port {port} is taken. Stop what listens there, or choose another: make demo PORT=8001", file=sys.stderr)
         return 1
-    log = Path(os.environ.get("PALATE_VAR", ROOT / "var")) / "log"
+    log = Path(os.environ.get("PALATE_VAR") or ROOT / "var") / "log"
     log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     log.mkdir(exist_ok=True)
 

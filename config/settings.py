@@ -73,7 +73,8 @@ try:
     PALATE_ENV = env.str("PALATE_ENV", "production", validate=validate.OneOf(["demo", "test", "production"]))
     environment.read(BASE_DIR)
     _is_production = PALATE_ENV == "production"
-    VAR_DIR = Path(env.str("PALATE_VAR", str(BASE_DIR / "var")))
+    # Of a folder an empty value is none: it would be whichever folder a process was started in.
+    VAR_DIR = Path(env.str("PALATE_VAR", "") or BASE_DIR / "var")
 
     DEBUG = env.bool("DEBUG", False)
     if _is_production:
@@ -159,11 +160,11 @@ try:
     PALATE_MAX_IMPORT_BYTES = env.int("PALATE_MAX_IMPORT_BYTES", 200 * 2**20, validate=validate.Range(min=1))
     # A larger one is done by a worker, and its files wait for that in a folder which web server and workers share.
     PALATE_IMPORT_AT_ONCE = env.int("PALATE_IMPORT_AT_ONCE", 2**20, validate=validate.Range(min=0))
-    PALATE_UPLOADS = Path(env.str("PALATE_UPLOADS", str(VAR_DIR / "uploads")))
+    PALATE_UPLOADS = Path(env.str("PALATE_UPLOADS", "") or VAR_DIR / "uploads")
     # Seconds that a worker may be silent about a document before another one takes it over.
     PALATE_LEASE_SECONDS = env.int("PALATE_LEASE_SECONDS", 90, validate=validate.Range(min=1))
     # Where downloads are made that take longer than a page may, and for how many days they stay.
-    PALATE_EXPORTS = Path(env.str("PALATE_EXPORTS", str(VAR_DIR / "exports")))
+    PALATE_EXPORTS = Path(env.str("PALATE_EXPORTS", "") or VAR_DIR / "exports")
     PALATE_EXPORT_DAYS = env.int("PALATE_EXPORT_DAYS", 7, validate=validate.Range(min=1))
     # Threads of a CPU judge; 0 leaves the choice to torch.
     PALATE_TORCH_THREADS = env.int("PALATE_TORCH_THREADS", 0, validate=validate.Range(min=0))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import logging
+import re
 import secrets
 import time
 from collections.abc import Iterable
@@ -33,6 +34,7 @@ from work.outcomes import ItemFailed, Outcome
 logger = logging.getLogger(__name__)
 
 _A_DAY = 86_400  # seconds
+_FILE = re.compile(r"\d+-[0-9a-f]{16}\.\w+")  # as `make_part` names it
 # Between two steps of a download, such as two of its files.
 _LONGEST_STEP = timedelta(minutes=30)
 
@@ -159,6 +161,6 @@ def clean_exports() -> int:
     known = set(Export.objects.exclude(file="").values_list("file", flat=True))
     young = time.time() - _A_DAY  # what is being written has no row that names it yet
     for path in settings.PALATE_EXPORTS.glob("*-*.*"):
-        if path.name not in known and path.stat().st_mtime < young:
+        if _FILE.fullmatch(path.name) and path.name not in known and path.stat().st_mtime < young:
             path.unlink(missing_ok=True)
     return n_old

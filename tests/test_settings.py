@@ -209,6 +209,16 @@ def test_a_commit_of_sqlite_waits_for_the_disk_unless_somebody_says_so(var: Path
     assert found.stdout.strip() == "1", found.stderr
 
 
+def test_a_folder_that_is_left_empty_is_the_usual_one(var: Path) -> None:
+    """It was the folder that the worker was started in, and the hourly cleaning deleted what lay there."""
+    elsewhere = {"DATABASE_URL": "postgres://localhost/palate", "CELERY_BROKER_URL": "memory://"}
+    empty = {"PALATE_UPLOADS": "", "PALATE_EXPORTS": ""}
+    found = told("s.PALATE_UPLOADS, s.PALATE_EXPORTS", cwd_var=var, **PRODUCTION, **empty)
+    assert found.stdout.split() == [str(var / "uploads"), str(var / "exports")], found.stderr
+    found = told("s.VAR_DIR", cwd_var=var, **PRODUCTION, **elsewhere, PALATE_VAR="")
+    assert found.stdout.strip() == str(ROOT / "var"), found.stderr
+
+
 def test_nobody_else_of_the_machine_reads_the_database(var: Path) -> None:
     """A folder that is made for it is its user's alone, whatever the umask says."""
     found = told("s.DATABASES['default']['NAME']", cwd_var=var / "new", **PRODUCTION)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import secrets
 import time
 from collections.abc import Callable, Iterable
@@ -16,6 +17,8 @@ from base import files
 
 # Seconds for which a file is kept that no import has used up: as long as somebody may resume it.
 KEPT = 7 * 86_400
+# Names that are made here: of files, of how far they are read, and of how far an import is.
+_OURS = re.compile(r"[0-9a-f]{32}(\.percent)?|import-\d+\.percent")
 
 
 class Upload(Protocol):
@@ -41,11 +44,14 @@ def forget(names: Iterable[str]) -> None:
 
 
 def clean() -> int:
-    """Delete what nobody has used for long; returns how many files."""
-    old = [path for path in settings.PALATE_UPLOADS.glob("*") if path.stat().st_mtime < time.time() - KEPT]
-    for path in old:
-        path.unlink(missing_ok=True)
-    return len(old)
+    """Delete what nobody has used for long, of names that are made here; returns how many files."""
+    n = 0
+    for path in settings.PALATE_UPLOADS.glob("*"):
+        with contextlib.suppress(FileNotFoundError):  # an import is through with it
+            if _OURS.fullmatch(path.name) and path.stat().st_mtime < time.time() - KEPT:
+                path.unlink()
+                n += 1
+    return n
 
 
 def size(name: str) -> int:

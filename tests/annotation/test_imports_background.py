@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from pytest_django import Settings
 from annotation.exchange import arrivals, background, label_importer, uploads
 from annotation.exchange.label_reading import LabelImport
 from annotation.models import Import, Label, Study
+from annotation.tasks import clean_uploads
 from tests.annotation.importing import ACTS, counts
 from tests.builders import ApiOf, ClientOf, Leases
 from tests.workers import Site
@@ -267,8 +269,6 @@ def test_reading_stops_when_the_look_says_so() -> None:
 
 
 def test_files_that_nobody_uses_are_deleted_after_a_while(leases: Leases, folder: Path) -> None:
-    import os
-
     run = background.start_import(
         study=leases.study, files={"labels": upload(ACTS + LINES)}, by=None, how=LabelImport(create=True)
     )
@@ -279,6 +279,33 @@ def test_files_that_nobody_uses_are_deleted_after_a_while(leases: Leases, folder
     work.take_up(run)
     run.refresh_from_db()
     assert run.error == "The file is not kept any more. Import it again."
+
+
+def test_only_files_of_imports_are_deleted(folder: Path) -> None:
+    """The folder may be one in which other things lie, such as the root of a volume."""
+    stored = uploads.keep(upload("x"))
+    uploads.note_percent(stored, 5)
+    uploads.note_percent("import-7", 5)
+    (folder / "lost+found").mkdir()
+    (folder / ".env").touch()
+    (folder / "notes.percent").touch()
+    for path in folder.iterdir():
+        os.utime(path, (0, 0))
+
+    assert uploads.clean() == 3
+    assert {path.name for path in folder.iterdir()} == {".env", "lost+found", "notes.percent"}
+
+
+def test_what_dead_imports_left_is_taken_back_though_a_file_cannot_be_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unable() -> int:
+        raise PermissionError
+
+    cleaned: list[str] = []
+    monkeypatch.setattr(uploads, "clean", unable)
+    monkeypatch.setattr(arrivals, "clean", lambda: cleaned.append("arrivals"))
+    with pytest.raises(PermissionError):
+        clean_uploads()
+    assert cleaned == ["arrivals"]
 
 
 # --- killed -----------------------------------------------------------------------------------------------------------

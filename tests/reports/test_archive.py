@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -384,8 +385,10 @@ def test_old_downloads_are_deleted_with_their_files(study: Study, settings: Sett
     assert actions.clean_exports() == 1
     assert not Export.objects.exists()
     assert path.exists()  # a file that nothing names may be one that is being written
-    import os
-
-    os.utime(path, (0, 0))
+    other = path.with_name("2024-minutes.txt")  # somebody else's
+    other.touch()
+    for file in (path, other):
+        os.utime(file, (0, 0))
     actions.clean_exports()
     assert not path.exists()
+    assert other.exists()
