@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 from celery import Celery
-from celery.signals import celeryd_init, import_modules, setup_logging
+from celery.signals import celeryd_init, setup_logging
 from kombu.transport import TRANSPORT_ALIASES
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -19,6 +18,7 @@ TRANSPORT_ALIASES["filesystem"] = "config.folder_queue:Transport"
 app = Celery("palate")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+app.steps["worker"].add("config.beat:EndsWithBeat")
 
 
 def _in_json(loglevel: int | None = None, **_signal: Any) -> None:
@@ -38,11 +38,3 @@ def _choose_log(**_signal: Any) -> None:
 
     if settings.LOG_FORMAT == "json":
         setup_logging.connect(_in_json)  # Celery sets up nothing once somebody listens
-
-
-@import_modules.connect  # by workers and beat, before beat opens its file
-def _make_room_for_the_schedule(**_signal: Any) -> None:
-    """With PostgreSQL and Redis nobody else makes the folder, and without its file nothing would be sent on time."""
-    from django.conf import settings
-
-    Path(settings.CELERY_BEAT_SCHEDULE_FILENAME).parent.mkdir(parents=True, exist_ok=True)

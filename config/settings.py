@@ -20,6 +20,7 @@ from django.core.exceptions import ImproperlyConfigured
 from environs import Env, EnvError, validate
 
 from base import environment
+from config.beat import every
 from recipes import packs
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -633,16 +634,16 @@ else:
     # A task that is not acknowledged in this time is delivered again. Longer than any task of ours takes; the recovery
     # of a killed worker does not wait for it but for the leases in the database (work.actions.recover).
     CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 7200}
+CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"  # keeps nothing on a disk
 CELERY_BEAT_SCHEDULE = {
-    "recover": {"task": "work.tasks.recover", "schedule": 15.0},
-    "clean-uploads": {"task": "annotation.tasks.clean_uploads", "schedule": 3600.0},
-    "clean-audit": {"task": "annotation.tasks.clean_audit", "schedule": 3600.0},
-    "clean-sessions": {"task": "accounts.tasks.clean_sessions", "schedule": 3600.0},
-    "clean-exports": {"task": "reports.tasks.clean_exports", "schedule": 3600.0},
-    "watch-queues": {"task": "operating.tasks.watch_queues", "schedule": 60.0},
-    "watch-certificates": {"task": "reports.tasks.watch_certificates", "schedule": 300.0},
+    "recover": every(15, "work.tasks.recover"),
+    "clean-uploads": every(3600, "annotation.tasks.clean_uploads"),
+    "clean-audit": every(3600, "annotation.tasks.clean_audit"),
+    "clean-sessions": every(3600, "accounts.tasks.clean_sessions"),
+    "clean-exports": every(3600, "reports.tasks.clean_exports"),
+    "watch-queues": every(60, "operating.tasks.watch_queues"),
+    "watch-certificates": every(300, "reports.tasks.watch_certificates"),
 }
-CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "celerybeat-schedule")
 
 # --- logging ---------------------------------------------------------------------------------------------------------
 
