@@ -167,11 +167,12 @@ def watch_queues() -> list[work.Standing]:
             extra={"queue": queue.name},
         )
         if settings.PALATE_ALARM_EMAIL and _is_news(queue.name):
-            for to in settings.PALATE_ALARM_EMAIL:
-                mail.send(subject=_("Palate: a queue stands still"), text=queue.sentence, to=to)
+            subject = _("Palate: a queue stands still")
+            told = [mail.send(subject=subject, text=queue.sentence, to=to) for to in settings.PALATE_ALARM_EMAIL]
+            if not any(told):  # the next look tries again
+                _no_alarm(queue.name)
     still = {queue.name for queue in found}
-    with suppress(Exception):  # as in _is_news
-        cache.delete_many([f"alarm:{name}" for name in ("cpu", "gpu") if name not in still])
+    _no_alarm(*({"cpu", "gpu"} - still))
     return found
 
 
@@ -181,3 +182,8 @@ def _is_news(name: str) -> bool:
         return bool(cache.add(f"alarm:{name}", True, _MAIL_AGAIN))
     except Exception:  # each cache has its own
         return True
+
+
+def _no_alarm(*names: str) -> None:
+    with suppress(Exception):  # as in _is_news
+        cache.delete_many([f"alarm:{name}" for name in names])

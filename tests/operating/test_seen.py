@@ -255,6 +255,25 @@ def test_the_alarm_is_logged_each_time_and_mailed_once(
     assert len(mail.outbox) == 2
 
 
+def test_the_alarm_is_mailed_once_the_mail_server_is_there(
+    db: None, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache.clear()
+    settings.PALATE_ALARM_EMAIL = ["ops@example.org", "more@example.org"]
+    ago(toy.started(3), minutes=11)
+    answers = iter([False, False, False, True])
+    asked: list[str] = []
+
+    def send(*, to: str, **_mail: object) -> bool:
+        asked.append(to)
+        return next(answers)
+
+    monkeypatch.setattr(actions.mail, "send", send)
+    for _time in range(3):  # nobody is told, then one is, and that counts
+        actions.watch_queues()
+    assert asked == settings.PALATE_ALARM_EMAIL * 2
+
+
 # --- Sentry ----------------------------------------------------------------------------------------------------------
 
 
