@@ -24,9 +24,6 @@ _STILL_OPEN = (
     "/static/",
     "/scripts/",
     "/styles/",
-    "/healthz",
-    "/readyz",
-    "/metrics",
     "/password/",
 )
 

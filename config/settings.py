@@ -321,6 +321,7 @@ MIDDLEWARE = [
     "accounts.middleware.encrypted_api",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
+    "operating.middleware.for_programs",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "operating.middleware.readable",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator
 
+from django.db import Error
 from django.db.models import Count, Max, Q, Sum
 from django.utils import timezone
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest, multiprocess
@@ -16,6 +18,8 @@ from reports.frozen.versions import code_version
 from work import kinds
 from work import queries as work
 from work.states import ItemState, RunState
+
+log = logging.getLogger(__name__)
 
 _METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 _own = CollectorRegistry()
@@ -37,7 +41,7 @@ def count(*, method: str, route: str, status: int, seconds: float) -> None:
 
 
 def text() -> bytes:
-    """All of it, in Prometheus' text format."""
+    """All of it, in Prometheus' text format; while the database is away, what this web server has counted itself."""
     registry = CollectorRegistry()
     if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
         multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
@@ -46,7 +50,11 @@ def text() -> bytes:
         counted = generate_latest(_own)
     database = CollectorRegistry()
     database.register(_Database())
-    return counted + generate_latest(database)
+    try:
+        return counted + generate_latest(database)
+    except Error:
+        log.exception("The database does not answer: only requests are told")
+        return counted
 
 
 class _Database:

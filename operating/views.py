@@ -6,8 +6,9 @@ from ipaddress import ip_address
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseNotFound, JsonResponse
 from django.utils.crypto import constant_time_compare
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -40,7 +41,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
 def metrics(request: HttpRequest) -> HttpResponse:
     """For Prometheus; asked on this machine, or with `PALATE_METRICS_TOKEN`. 404 for others."""
     if not _may_measure(request):
-        raise Http404
+        return HttpResponseNotFound(_("There is nothing at this address."), content_type="text/plain; charset=utf-8")
     return HttpResponse(counted.text(), content_type="text/plain; version=0.0.4; charset=utf-8")
 
 

@@ -19,12 +19,12 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
-from pytest_django import Settings
+from pytest_django import DjangoAssertNumQueries, Settings
 
 from annotation import actions as annotating
 from annotation.models import LabelEvent, Role
 from base import logs
-from operating import actions, queries, sentry
+from operating import actions, metrics, queries, sentry
 from tests.builders import ClientOf, Leases, label
 from tests.work import toy
 from tests.work.models import Batch, Piece
@@ -185,6 +185,38 @@ def test_a_process_lives_without_its_database_and_is_not_ready(db: None, monkeyp
     assert client.get("/healthz").content == b"ok"
     answer = client.get("/readyz")
     assert (answer.status_code, answer.json()) == (503, {"ready": False, "missing": "database"})
+
+
+def test_what_programs_ask_needs_no_session_and_no_host_of_people(
+    leases: Leases,
+    client_of: ClientOf,
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    django_assert_num_queries: DjangoAssertNumQueries,
+) -> None:
+    """With the database away a browser that is logged in was answered 500, and with a host of its own curl 400."""
+    settings.ALLOWED_HOSTS = ["palate.example.org"]
+    client = client_of(leases.manager)
+    here = {"Host": "127.0.0.1:8000"}
+    with django_assert_num_queries(0):
+        answer = client.get("/healthz", headers=here)
+    assert (answer.status_code, answer.content) == (200, b"ok")
+    assert "default-src 'self'" in answer.headers["Content-Security-Policy"]
+    assert client.get("/readyz", headers=here).json() == {"ready": True}
+    assert client.post("/readyz", headers=here).status_code == 405
+    assert client.get("/login/", headers=here).status_code == 400
+
+    def away(_self: object) -> Iterator[Any]:
+        raise OperationalError("away")
+
+    assert ("palate_version",) in {name[:1] for name in measured(client.get("/metrics", headers=here))}
+    monkeypatch.setattr(metrics._Database, "collect", away)
+    found = measured(client.get("/metrics", headers=here))
+    assert ("palate_requests_total", "GET", "healthz", "200") in found
+    assert ("palate_version",) not in {name[:1] for name in found}
+    with django_assert_num_queries(0):
+        refused = client.get("/metrics", headers=here, REMOTE_ADDR="192.0.2.7")
+    assert refused.status_code == 404
 
 
 def test_who_lacks_a_migration_is_not_ready(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
