@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import sys
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.csrf import requires_csrf_token
@@ -85,7 +88,17 @@ def too_much(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 @requires_csrf_token
 def broken(request: HttpRequest) -> HttpResponse:
+    error = sys.exception()
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return _full(request)
     if request.path.startswith("/api/"):
         sentence = _("Something broke on our side. What you saved before is safe. The error was logged.")
         return JsonResponse({"detail": sentence}, status=500)
     return server_error(request)
+
+
+def _full(request: HttpRequest) -> HttpResponse:
+    sentence = _("The disk of this installation is full: nothing was stored. Whoever runs it has to make room.")
+    if request.path.startswith("/api/"):
+        return JsonResponse({"detail": sentence}, status=507)
+    return HttpResponse(render_to_string("500.html", {"sentence": sentence}), status=507)

@@ -62,8 +62,11 @@ def start(
     by: User | None,
 ) -> Import:
     """Let a worker import files, of which each has a name of its own; `how` is for who reads them."""
-    kept = {part: (file.name or "", uploads.keep(file)) for part, file in files.items() if file}
+    kept: dict[str, tuple[str, str]] = {}
     try:
+        for part, file in files.items():
+            if file:
+                kept[part] = file.name or "", uploads.keep(file)
         with transaction.atomic():
             made = Import.objects.create(
                 study=study,

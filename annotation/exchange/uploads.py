@@ -26,14 +26,18 @@ class Upload(Protocol):
 
 
 def keep(file: Upload) -> str:
-    """Store a file under a name that nobody can guess; returns the name."""
+    """Store a file under a name that nobody can guess; returns the name. Where that fails, nothing is left."""
     folder: Path = settings.PALATE_UPLOADS
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # labels of people are in it
     name = secrets.token_hex(16)
-    with (folder / name).open("wb") as stored:
-        for chunk in file.chunks():
-            stored.write(chunk)
-    files.sync(folder / name)  # the row that names it is there from now on, whatever happens to the machine
+    try:
+        with (folder / name).open("wb") as stored:
+            for chunk in file.chunks():
+                stored.write(chunk)
+        files.sync(folder / name)  # the row that names it is there from now on, whatever happens to the machine
+    except BaseException:
+        forget([name])
+        raise
     return name
 
 
