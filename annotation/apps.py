@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from django.apps import AppConfig
-from django.db.models.signals import post_migrate, pre_migrate
+from django.db.models.signals import post_delete, post_migrate, pre_migrate
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -16,7 +16,7 @@ class AnnotationConfig(AppConfig):
         from annotation.deriving.making import Deriver
         from annotation.exchange import background
         from annotation.marks import mark_studies, unmark_studies
-        from annotation.models import Role
+        from annotation.models import Import, Role
         from annotation.people.guards import guard_audit
         from annotation.queries import setup
         from base import sentences
@@ -25,6 +25,7 @@ class AnnotationConfig(AppConfig):
         sentences.translate_with(gettext)
         kinds.register(background.IMPORTING)
         kinds.register(deleting.DELETING)
+        post_delete.connect(background.forget_files, sender=Import)
         post_migrate.connect(guard_audit, sender=self)
         pre_migrate.connect(unmark_studies, sender=self)
         post_migrate.connect(mark_studies, sender=self)

@@ -144,11 +144,13 @@ def make_part(held: Held[ExportPart]) -> None:
 @transaction.atomic
 def forget_backgrounds(studies: Iterable[Study]) -> None:
     """Delete the downloads that hold what raters of these studies told about themselves, with their files."""
-    found = Export.objects.filter(study__in=studies, report=None, form=Export.Form.ZIP)
-    paths = [path_of(export) for export in found.exclude(file="")]
-    found.delete()
-    for path in paths:
-        transaction.on_commit(partial(path.unlink, missing_ok=True))
+    Export.objects.filter(study__in=studies, report=None, form=Export.Form.ZIP).delete()
+
+
+def forget_file(export: Export) -> None:
+    """A download is deleted, with its study or by itself: its file goes with it."""
+    if export.file:
+        transaction.on_commit(partial(path_of(export).unlink, missing_ok=True), robust=True)
 
 
 def clean_exports() -> int:

@@ -1,15 +1,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.apps import AppConfig
-from django.db.models.signals import post_migrate
+from django.db.models.signals import post_delete, post_migrate
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 if TYPE_CHECKING:
     from annotation.models import Plan, Study, User
+    from reports.models import Export
 
 
 class ReportsConfig(AppConfig):
@@ -23,7 +24,7 @@ class ReportsConfig(AppConfig):
         from reports.exporting import EXPORTING
         from reports.frozen.guards import guard_reports
         from reports.hiring.signals import connect
-        from reports.models import Certificate, Report
+        from reports.models import Certificate, Export, Report
         from work import kinds
 
         kinds.register(EXPORTING)
@@ -59,8 +60,16 @@ class ReportsConfig(AppConfig):
             (95, _("All on one page"), "whole"),
         ):
             report_doors.register_page(position=position, label=label, url_name=f"reports:{name}")
+        post_delete.connect(_file_goes, sender=Export)
         post_migrate.connect(guard_reports, sender=self)
         connect()
+
+
+def _file_goes(instance: Export, **_signal: Any) -> None:
+    """See `reports.actions.forget_file`."""
+    from reports.actions import forget_file
+
+    forget_file(instance)
 
 
 def note_download(study: Study, by: User) -> None:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any, BinaryIO
 
 from django.conf import settings
@@ -145,6 +146,12 @@ def _owner(run: Import) -> str:
 def doing(run: Import, held: Held[ImportPart]) -> Doing:
     """Who imports, for what writes in parts (`import_labels`): says how far it is, and keeps the lease between them."""
     return Doing(owner=_owner(run), beat=held.beat, told=telling(run, held.beat))
+
+
+def forget_files(instance: Import, **_signal: Any) -> None:
+    """An import is deleted, with its study or by itself: its files go with it."""
+    names = [stored for _own, stored in instance.files.values()]
+    transaction.on_commit(partial(uploads.forget, names), robust=True)
 
 
 def _import(held: Held[ImportPart]) -> None:

@@ -8,14 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.db.models import QuerySet
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from pytest_django import Settings
 
 from annotation import actions, doors, queries
 from annotation.actions import Refused, deleting
+from annotation.exchange import background
 from annotation.models import (
     Arrival,
     AuditEvent,
@@ -250,6 +253,33 @@ def test_a_whole_study_can_go(db: None, demo: object, by_parts: bool, monkeypatc
     if deletion is not None:
         assert work.take_up(deletion)
     assert not Study.objects.filter(pk=study.pk).exists()
+
+
+@pytest.mark.parametrize("by_parts", [False, True], ids=["at once", "by parts"])
+def test_files_of_a_study_go_with_it(
+    leases: Leases,
+    settings: Settings,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: Any,
+    by_parts: bool,
+) -> None:
+    """A download lay there for a day more, and what an import that was cancelled had brought for a week."""
+    settings.PALATE_EXPORTS, settings.PALATE_UPLOADS = tmp_path / "exports", tmp_path / "uploads"
+    monkeypatch.setattr(deleting, "AT_ONCE", 0 if by_parts else 10**9)
+    builders.label(leases.annas[0])
+    export = reporting.ask_for_export(study=leases.study, form="jsonl", filters=Filters(), by=None)
+    reporting.make_export(export_id=export.pk)
+    rows = SimpleUploadedFile("rows.csv", b"sheet,row")
+    background.cancel_import(run=background.start_import(study=leases.study, files={"rows": rows}, by=None))
+    assert [len(list(folder.iterdir())) for folder in tmp_path.iterdir()] == [1, 1]
+
+    with django_capture_on_commit_callbacks(execute=True):
+        deletion = actions.delete_study(study=leases.study, by=builders.user("olga", superuser=True))
+        if deletion is not None:
+            assert work.take_up(deletion)
+
+    assert [list(folder.iterdir()) for folder in tmp_path.iterdir()] == [[], []]
 
 
 # --- a large study --------------------------------------------------------------------------------------------------
