@@ -17,6 +17,7 @@ from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.sites.shortcuts import get_current_site
+from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import HttpRequest
 from django.shortcuts import redirect
@@ -143,6 +144,10 @@ def _cipher(secret: str) -> Fernet:
     return Fernet(base64.urlsafe_b64encode(hashlib.sha256(f"second factors:{secret}".encode()).digest()))
 
 
+class Unreadable(PermissionDenied):
+    """A second factor was set up under a `SECRET_KEY` that is not known any more."""
+
+
 class MFAAdapter(DefaultMFAAdapter):  # type: ignore[misc]
     """Secrets of second factors lie encrypted in the database, by `SECRET_KEY`; earlier ones of it are read too."""
 
@@ -150,10 +155,16 @@ class MFAAdapter(DefaultMFAAdapter):  # type: ignore[misc]
         return _cipher(settings.SECRET_KEY).encrypt(text.encode()).decode()
 
     def decrypt(self, encrypted_text: str) -> str:
-        from cryptography.fernet import MultiFernet
+        from cryptography.fernet import InvalidToken, MultiFernet
 
         keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
-        return MultiFernet([_cipher(key) for key in keys]).decrypt(encrypted_text.encode()).decode()
+        try:
+            return MultiFernet([_cipher(key) for key in keys]).decrypt(encrypted_text.encode()).decode()
+        except InvalidToken as error:
+            logger.exception("A second factor is encrypted by none of SECRET_KEY and SECRET_KEY_FALLBACKS")
+            raise Unreadable(
+                _("Your second factor cannot be read here any more. Ask an owner of the installation to take it away.")
+            ) from error
 
     def get_totp_label(self, user: User) -> str:
         return user.username

@@ -14,6 +14,7 @@ from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
+from accounts.adapters import Unreadable
 from annotation import actions
 from annotation.models import User
 
@@ -80,7 +81,10 @@ class _CountedCode:
         if wait := actions.try_allowed([(name, CODES)]):
             actions.note_limited(name, of=self.user, what="second factor")
             raise forms.ValidationError(too_many(wait))
-        code: str = super().clean_code()  # type: ignore[misc]
+        try:
+            code: str = super().clean_code()  # type: ignore[misc]
+        except Unreadable as error:
+            raise forms.ValidationError(str(error)) from error
         if _is_used(self.user, code):
             self._emit_authentication_failed(self.authenticator)  # type: ignore[attr-defined]
             raise get_adapter().validation_error("incorrect_code")

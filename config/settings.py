@@ -7,6 +7,7 @@ Three kinds of installation share this file. `PALATE_ENV` says which: `demo` (a 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from datetime import timedelta
 from importlib import util
 from pathlib import Path
@@ -70,6 +71,15 @@ def _names(text: str) -> dict[str, str]:
     return {name.strip(): what.strip() for name, _equals, what in pairs}
 
 
+@env.parser_for("words")
+def _words(text: str, each: Callable[[str], object] = str) -> list[str]:
+    """With commas, and spaces where somebody likes them; `each` raises for what is none."""
+    found = [word.strip() for word in text.split(",") if word.strip()]
+    for word in found:
+        each(word)
+    return found
+
+
 try:
     PALATE_ENV = env.str("PALATE_ENV", "production", validate=validate.OneOf(["demo", "test", "production"]))
     environment.read(BASE_DIR)
@@ -82,6 +92,10 @@ try:
         SECRET_KEY = env.str("SECRET_KEY", validate=validate.Length(min=32))
     else:
         SECRET_KEY = env.str("SECRET_KEY", f"palate-{PALATE_ENV}-only")
+    # Earlier ones, by which is read what was signed or encrypted.
+    SECRET_KEY_FALLBACKS: list[str] = env.words(
+        "SECRET_KEY_FALLBACKS", "", each=validate.Length(min=32 if _is_production else 1)
+    )
     ALLOWED_HOSTS = env.list(
         "ALLOWED_HOSTS", [] if _is_production else ["localhost", "127.0.0.1", "[::1]", "testserver"]
     )

@@ -119,6 +119,7 @@ def test_no_two_serializers_have_one_name() -> None:
     ("variable", "value"),
     [
         ("SECRET_KEY", "short"),
+        ("SECRET_KEY_FALLBACKS", "short"),
         ("DEBUG", "perhaps"),
         ("PALATE_ENV", "staging"),
         ("PALATE_MAX_IMPORT_BYTES", "much"),
@@ -191,6 +192,12 @@ def test_a_provider_is_asked_over_tls_unless_it_is_on_this_machine(var: Path, ur
 
     assert (found.stdout.strip() == "False") == starts, found.stderr
     assert starts or "OIDC_SERVER_URL must begin with https://" in found.stderr
+
+
+def test_earlier_keys_are_read_from_the_environment(var: Path) -> None:
+    earlier = {"SECRET_KEY_FALLBACKS": f"{'a' * 32}, {'b' * 40}"}
+    found = told("s.SECRET_KEY_FALLBACKS", cwd_var=var, **PRODUCTION, **earlier)
+    assert found.stdout.strip() == str(["a" * 32, "b" * 40]), found.stderr
 
 
 def test_over_https_cookies_are_of_this_host_alone(var: Path) -> None:

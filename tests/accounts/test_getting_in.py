@@ -194,6 +194,24 @@ def test_the_address_is_the_one_that_our_outermost_proxy_saw(
 # --- second factors -------------------------------------------------------------------------------------------------
 
 
+def test_a_second_factor_outlives_its_key_while_that_is_known(
+    leases: Leases, client_of: ClientOf, settings: Settings
+) -> None:
+    secret = set_up_totp(client_of(leases.anna), "anna")
+    earlier, settings.SECRET_KEY = settings.SECRET_KEY, "another key"
+    client = Client()
+    log_in(client, "anna", "anna")
+    answer = client.post(reverse("mfa_authenticate"), {"code": code_now(secret)})
+    assert "Your second factor cannot be read here any more. Ask an owner" in answer.content.decode()
+    settings.SECRET_KEY_FALLBACKS = [earlier]
+    client.post(reverse("mfa_authenticate"), {"code": code_now(secret)})
+    assert is_in(client)
+    # A page that shows what is encrypted says it too.
+    settings.SECRET_KEY_FALLBACKS = []
+    answer = client.get(reverse("mfa_index"))
+    assert (answer.status_code, "cannot be read here" in answer.content.decode()) == (403, True)
+
+
 @pytest.mark.django_db(transaction=True)  # allauth tells of a second factor once it is committed
 def test_with_a_second_factor_the_password_alone_opens_nothing(leases: Leases, client: Client) -> None:
     log_in(client, "anna", "anna")
