@@ -288,6 +288,9 @@ INSTALLED_APPS = [
 ]
 if PALATE_METRICS_TOKEN and len(PALATE_METRICS_TOKEN) < 16:
     raise ImproperlyConfigured("PALATE_METRICS_TOKEN is too short: 16 characters or more")
+for _name, _is_set in (("PALATE_CONFIRM_EMAIL", PALATE_CONFIRM_EMAIL), ("PALATE_ALARM_EMAIL", PALATE_ALARM_EMAIL)):
+    if _is_set and not env.str("EMAIL_URL", ""):
+        raise ImproperlyConfigured(f"{_name} is set, so EMAIL_URL must be set too: no mail would go out")
 if OIDC_SERVER_URL and not (OIDC_CLIENT_ID and OIDC_CLIENT_SECRET):
     raise ImproperlyConfigured("OIDC_SERVER_URL is set, so OIDC_CLIENT_ID and OIDC_CLIENT_SECRET must be set too")
 _oidc = urlsplit(OIDC_SERVER_URL)

@@ -175,6 +175,16 @@ def test_a_browser_may_follow_the_button_of_single_sign_on(var: Path) -> None:
     assert "OIDC_CLIENT_SECRET must be set too" in half.stderr
 
 
+@pytest.mark.parametrize("variable", ["PALATE_CONFIRM_EMAIL=1", "PALATE_ALARM_EMAIL=ops@example.org"])
+def test_what_is_mailed_needs_a_mail_server(var: Path, variable: str) -> None:
+    """Whoever has an address could not log in, and alarms went to the log alone."""
+    name, value = variable.split("=")
+    found = told("s.DEBUG", cwd_var=var, **PRODUCTION, **{name: value})
+    assert f"ImproperlyConfigured: {name} is set, so EMAIL_URL must be set too" in found.stderr
+    found = told("s.DEBUG", cwd_var=var, **PRODUCTION, **{name: value}, EMAIL_URL="smtp://mail.example.org")
+    assert found.stdout.strip() == "False", found.stderr
+
+
 @pytest.mark.parametrize(
     ("url", "starts"),
     [
