@@ -17,8 +17,8 @@ RUN $INSTALL -r requirements/build.txt \
     && $INSTALL -r requirements/app.txt
 COPY . .
 # What lies here may be read by its owner alone, as a strict umask makes it; the image's user is another one.
-RUN chmod -R a+rX . && SECRET_KEY=of-no-use-but-to-collect-static-files DATABASE_URL=sqlite:////tmp/none.sqlite3 \
-    PALATE_VAR=/tmp/var python manage.py collectstatic --no-input
+RUN chmod -R a+rX . && SECRET_KEY=of-no-use-but-to-collect-static-files ALLOWED_HOSTS=none \
+    DATABASE_URL=sqlite:////tmp/none.sqlite3 PALATE_VAR=/tmp/var python manage.py collectstatic --no-input
 USER palate
 ENV PALATE_VAR=/data TRITON_CACHE_DIR=/data/triton
 EXPOSE 8000

@@ -19,6 +19,7 @@ import dj_email_url
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from environs import Env, EnvError, validate
+from kombu.transport import TRANSPORT_ALIASES
 
 from base import environment
 from config.beat import every
@@ -71,6 +72,15 @@ def _names(text: str) -> dict[str, str]:
     return {name.strip(): what.strip() for name, _equals, what in pairs}
 
 
+@env.parser_for("queue_url")
+def _queue_url(text: str) -> str:
+    """Celery takes what it does not know for the host of another kind of queue, and looks for it for ever."""
+    scheme, marks, _rest = text.partition("://")
+    if not marks or scheme.partition("+")[0].lower() not in TRANSPORT_ALIASES:
+        raise EnvError("Not an address such as redis://host:6379/0.")
+    return text
+
+
 @env.parser_for("words")
 def _words(text: str, each: Callable[[str], object] = str) -> list[str]:
     """With commas, and spaces where somebody likes them; `each` raises for what is none."""
@@ -96,10 +106,14 @@ try:
     SECRET_KEY_FALLBACKS: list[str] = env.words(
         "SECRET_KEY_FALLBACKS", "", each=validate.Length(min=32 if _is_production else 1)
     )
-    ALLOWED_HOSTS = env.list(
-        "ALLOWED_HOSTS", [] if _is_production else ["localhost", "127.0.0.1", "[::1]", "testserver"]
+    ALLOWED_HOSTS: list[str] = env.words(
+        "ALLOWED_HOSTS",
+        "" if _is_production else "localhost,127.0.0.1,[::1],testserver",
+        each=validate.Regexp(
+            r"(\*|\.?\w[\w.-]*|\[[\da-fA-F:.]+\])$", error="Not host names such as palate.example.org, with commas."
+        ),
     )
-    CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", [])
+    CSRF_TRUSTED_ORIGINS: list[str] = env.words("CSRF_TRUSTED_ORIGINS", "")
     _behind_https = env.bool("HTTPS", _is_production)
     # How many proxies of ours stand before the web server: of what stands in X-Forwarded-For, the address is believed
     # that the outermost of them has written.
@@ -117,11 +131,8 @@ try:
     # A commit of SQLite's waits until it is on the disk (FULL), or may be lost when the machine loses power (NORMAL).
     _sqlite_synchronous = env.str("SQLITE_SYNCHRONOUS", "FULL", validate=validate.OneOf(["FULL", "NORMAL"]))
     # Tests must leave nothing on a queue that a worker of this machine might take.
-    CELERY_BROKER_URL = env.str(
-        "CELERY_BROKER_URL",
-        "memory://" if PALATE_ENV == "test" else "filesystem://localhost//",
-        # Celery takes anything else for the host of another kind of queue, and looks for it for ever.
-        validate=validate.Regexp(r"[A-Za-z][\w+.-]*://", error="Not an address such as redis://host:6379/0."),
+    CELERY_BROKER_URL: str = env.queue_url(
+        "CELERY_BROKER_URL", "memory://" if PALATE_ENV == "test" else "filesystem://localhost//"
     )
     EMAIL_CONFIG: dict[str, Any] = env.mail_url("EMAIL_URL", "console:")
     EMAIL_FROM = env.str("EMAIL_FROM", "palate@localhost")
@@ -134,10 +145,8 @@ try:
     PALATE_LOGIN_TRIES_ACCOUNT = env.int("PALATE_LOGIN_TRIES_ACCOUNT", 50, validate=validate.Range(min=1))
     PALATE_LOGIN_TRIES_ADDRESS = env.int("PALATE_LOGIN_TRIES_ADDRESS", 100, validate=validate.Range(min=1))
     # Whose accounts need a second factor, by roles; an owner is a superuser.
-    PALATE_SECOND_FACTOR: list[str] = env.list(
-        "PALATE_SECOND_FACTOR",
-        [],
-        validate=validate.ContainsOnly(["annotator", "manager", "researcher", "owner"]),
+    PALATE_SECOND_FACTOR: list[str] = env.words(
+        "PALATE_SECOND_FACTOR", "", each=validate.OneOf(["annotator", "manager", "researcher", "owner"])
     )
     # Whether who has an e-mail address must confirm it before the account can be used.
     PALATE_CONFIRM_EMAIL = env.bool("PALATE_CONFIRM_EMAIL", False)
@@ -148,7 +157,7 @@ try:
     OIDC_CLIENT_ID = env.str("OIDC_CLIENT_ID", "")
     OIDC_CLIENT_SECRET = env.str("OIDC_CLIENT_SECRET", "")
     # Where else its log-in page stands, as scheme and host: browsers follow no form to an address that is not named.
-    _oidc_origins: list[str] = env.list("OIDC_ORIGINS", [])
+    _oidc_origins: list[str] = env.words("OIDC_ORIGINS", "")
     OIDC_NAME = env.str("OIDC_NAME", "Single sign-on")
     # Who of those whom the provider knows gets an account: who is invited, or everybody.
     OIDC_ADMITS = env.str("OIDC_ADMITS", "invited", validate=validate.OneOf(["invited", "everybody"]))
@@ -166,8 +175,8 @@ try:
     SAML_ENTITY_ID = env.str("SAML_ENTITY_ID", "")
     _saml_own = [env.str("SAML_KEY", ""), env.str("SAML_OWN_CERTIFICATE", "")]
     # Attributes that say who somebody is, the first that is sent.
-    _saml_uid: list[str] = env.list("SAML_UID", [])
-    _saml_origins: list[str] = env.list("SAML_ORIGINS", [])
+    _saml_uid: list[str] = env.words("SAML_UID", "")
+    _saml_origins: list[str] = env.words("SAML_ORIGINS", "")
     SAML_NAME = env.str("SAML_NAME", "Single sign-on")
     SAML_ADMITS = env.str("SAML_ADMITS", "invited", validate=validate.OneOf(["invited", "everybody"]))
 
@@ -184,10 +193,10 @@ try:
     # Threads of a CPU judge; 0 leaves the choice to torch.
     PALATE_TORCH_THREADS = env.int("PALATE_TORCH_THREADS", 0, validate=validate.Range(min=0))
     # Folders of domain packs beside those of `recipes/`.
-    _pack_folders: list[str] = env.list("PALATE_PACKS", [])
+    _pack_folders: list[str] = env.words("PALATE_PACKS", "")
     PALATE_PACKS = [Path(folder).resolve() for folder in _pack_folders]
     # Environment variables that a judge may name as its server's key beside those that end in _API_KEY.
-    PALATE_KEY_VARIABLES: list[str] = env.list("PALATE_KEY_VARIABLES", [])
+    PALATE_KEY_VARIABLES: list[str] = env.words("PALATE_KEY_VARIABLES", "")
     # One answer of a judge's server: seconds from the request to the last byte, and bytes. And by how many nats a
     # server may give the same token of the same text another log-probability.
     PALATE_SERVER_SECONDS = env.float("PALATE_SERVER_SECONDS", 600.0, validate=validate.Range(min=1))
@@ -220,17 +229,37 @@ try:
     _log_level = env.str(
         "LOG_LEVEL", "INFO", validate=validate.OneOf(["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"])
     )
-    PALATE_ALARM_EMAIL: list[str] = env.list("PALATE_ALARM_EMAIL", [])
-    PALATE_ALARM_AFTER = timedelta(minutes=env.int("PALATE_ALARM_MINUTES", 10, validate=validate.Range(min=1)))
+    PALATE_ALARM_EMAIL: list[str] = env.words(
+        "PALATE_ALARM_EMAIL", "", each=validate.Regexp(r"[^@\s]+@[^@\s]+$", error="Not e-mail addresses, with commas.")
+    )
+    _alarm_minutes = env.int("PALATE_ALARM_MINUTES", 10, validate=validate.Range(min=1, max=525_600))  # a year
+    PALATE_ALARM_AFTER = timedelta(minutes=_alarm_minutes)
+    # What others read is looked at here, before anybody waits for it: config/gunicorn.py, and who searches the web.
+    env.int("WEB_CONCURRENCY", 3, validate=validate.Range(min=1))
+    _address = validate.Regexp(r"(https?://[^\s/]+\S*)?$", error="Not an address such as https://host.")
+    env.str("SEARXNG_URL", "", validate=_address)
+    env.str("BING_SEARCH_URL", "", validate=_address)
 except EnvError as error:
     raise ImproperlyConfigured(str(error)) from error
 
 if _is_production and DEBUG:
     raise ImproperlyConfigured("DEBUG is set in production: whoever meets an error would read what is behind it")
 
+if _is_production and not ALLOWED_HOSTS:
+    raise ImproperlyConfigured("ALLOWED_HOSTS names no host, so that nobody would be answered")
+
+
+def _make(folder: Path, variable: str) -> None:
+    """Of this user alone, as it holds all texts and the digests of passwords."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ImproperlyConfigured(f"{variable} names a folder that cannot be made: {error}") from error
+
+
+_make(VAR_DIR, "PALATE_VAR")
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
-    # Of this user alone, as it holds all texts and the digests of passwords.
-    Path(DATABASES["default"]["NAME"]).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _make(Path(DATABASES["default"]["NAME"]).parent, "DATABASE_URL")
     DATABASES["default"]["ENGINE"] = "config.sqlite"
     DATABASES["default"]["OPTIONS"] = {
         # Readers do not wait for the writer, and a writer takes its lock at the start instead of failing half-way.
@@ -642,7 +671,7 @@ CELERY_TIMEZONE = TIME_ZONE
 if CELERY_BROKER_URL.startswith("filesystem"):
     _queue_dir = VAR_DIR / "queue"
     for _name in ("messages", "control"):
-        (_queue_dir / _name).mkdir(parents=True, exist_ok=True)
+        _make(_queue_dir / _name, "PALATE_VAR")
     CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, str | int] = {
         "data_folder_in": str(_queue_dir / "messages"),
         "data_folder_out": str(_queue_dir / "messages"),

@@ -150,7 +150,7 @@ def test_the_image_is_built_with_a_key_that_production_takes(tmp_path: Path) -> 
     found = re.search(r"&& ((?:[A-Z_]+=\S+ +)+)python (manage\.py collectstatic --no-input)$", step, re.MULTILINE)
     assert found
     variables = dict(variable.split("=", 1) for variable in found[1].split())
-    assert set(variables) == {"SECRET_KEY", "DATABASE_URL", "PALATE_VAR"}
+    assert set(variables) == {"SECRET_KEY", "ALLOWED_HOSTS", "DATABASE_URL", "PALATE_VAR"}
     variables |= {"PALATE_VAR": str(tmp_path), "DATABASE_URL": f"sqlite:///{tmp_path / 'none.sqlite3'}"}
     command = [sys.executable, *found[2].split(), "--dry-run"]
     env = {"PATH": os.environ["PATH"], **variables}

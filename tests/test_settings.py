@@ -135,6 +135,16 @@ def test_no_two_serializers_have_one_name() -> None:
         ("PALATE_LEASE_SECONDS", "-5"),
         ("PALATE_EXPORT_DAYS", "-1"),
         ("SENTRY_DSN", "sentry.example.org"),
+        ("ALLOWED_HOSTS", ""),
+        ("ALLOWED_HOSTS", "https://palate.example.org"),
+        ("ALLOWED_HOSTS", "palate.example.org:443"),
+        ("PALATE_SECOND_FACTOR", "owner, boss"),
+        ("WEB_CONCURRENCY", "0"),
+        ("PALATE_ALARM_EMAIL", "nonsense"),
+        ("PALATE_ALARM_MINUTES", "9999999999999"),
+        ("SEARXNG_URL", "nonsense"),
+        ("CELERY_BROKER_URL", "foo://h"),
+        ("PALATE_VAR", "/dev/null/var"),
     ],
 )
 def test_a_malformed_variable_stops_the_start_with_a_sentence(var: Path, variable: str, value: str) -> None:
@@ -208,6 +218,19 @@ def test_earlier_keys_are_read_from_the_environment(var: Path) -> None:
     earlier = {"SECRET_KEY_FALLBACKS": f"{'a' * 32}, {'b' * 40}"}
     found = told("s.SECRET_KEY_FALLBACKS", cwd_var=var, **PRODUCTION, **earlier)
     assert found.stdout.strip() == str(["a" * 32, "b" * 40]), found.stderr
+
+
+def test_spaces_after_commas_belong_to_no_word(var: Path) -> None:
+    """A host with one was never answered, and a role with one was none."""
+    given = {"ALLOWED_HOSTS": "a.example.org, .b.example.org,", "PALATE_SECOND_FACTOR": "owner , manager"}
+    found = told("s.ALLOWED_HOSTS, s.PALATE_SECOND_FACTOR", cwd_var=var, **PRODUCTION | given)
+    assert found.stdout.strip() == "['a.example.org', '.b.example.org'] ['owner', 'manager']", found.stderr
+
+
+@pytest.mark.parametrize("hosts", ["*", "[::1],127.0.0.1", "palate_web,palate-web.lab"])
+def test_whatever_a_host_may_be_called_starts(var: Path, hosts: str) -> None:
+    found = told("s.ALLOWED_HOSTS", cwd_var=var, **PRODUCTION | {"ALLOWED_HOSTS": hosts})
+    assert found.stdout.strip() == str(hosts.split(",")), found.stderr
 
 
 def test_over_https_cookies_are_of_this_host_alone(var: Path) -> None:
