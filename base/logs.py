@@ -27,7 +27,7 @@ EXTRA = ("method", "route", "status", "ms", "user", "queue")
 # Loggers that say words of their own: why a request was refused, names of tasks, addresses of brokers.
 _FILLED_IN = ("django.request", "django.security", "django.server", "gunicorn", "celery", "kombu")
 _HTTPX_SAYS = 'HTTP Request: %s %s "%s %d %s"'
-_NAME = re.compile(r"[\w.:/@\[\]-]{1,200}")
+_NAME = re.compile(r"[\w.:/@*\[\]-]{1,200}")  # with the stars that Celery writes for a password
 _PLACEHOLDER = re.compile(r"%(?:\(\w+\))?[#0\- +]*(?:\d+|\*)?(?:\.\d+)?[a-zA-Z]")
 
 

@@ -71,11 +71,15 @@ def test_no_text_stands_in_a_line(lines: Lines, caplog: pytest.LogCaptureFixture
     logging.getLogger("django.request").warning("Not Found: %s", "/studies/1/")
     logging.getLogger("celery.worker").info("Task %(name)s raised: %(exc)s", {"name": "work.tasks.x", "exc": SECRET})
 
+    told = ("redis://:**@redis:6379/0", OSError(SECRET), SECRET)
+    logging.getLogger("celery.worker").error("Cannot connect to %s: %s.\n%s", *told)
+
     assert [line["message"] for line in lines.found] == [
         "… could not be done: …",
         "…: 3 cells, 0.2 s",
         "Not Found: …",
         "Task work.tasks.x raised: …",
+        "Cannot connect to redis://:**@redis:6379/0: ….\n…",
     ]
     crooked = logging.LogRecord("work", logging.INFO, "", 0, "%d of %s", ("three", SECRET), None)
     assert logs.message_of(crooked) == "… of …"
