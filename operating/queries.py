@@ -13,6 +13,7 @@ from pathlib import Path
 from django.contrib.staticfiles.storage import staticfiles_storage
 from django.db import Error, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
 from base import files
@@ -104,6 +105,13 @@ def _one_moment() -> Iterator[None]:
 def migrations() -> list[list[str]]:
     applied = MigrationRecorder(connection).applied_migrations()
     return sorted([app, name] for app, name in applied)
+
+
+def is_of_this_version(manifest: Manifest) -> bool:
+    """Whether the tables of a backup are those of this code; what its database is may be another matter."""
+    here = set(MigrationLoader(None, ignore_no_migrations=True).disk_migrations)
+    apps = {app for app, _name in here}
+    return {(app, name) for app, name in manifest.migrations if app in apps} == here
 
 
 def table_part(label: str) -> Part:

@@ -40,8 +40,7 @@ def lines(model: type[Model]) -> Iterator[tuple[bytes, bytes]]:
     JSON stands in a line as the text that the database has. PostgreSQL orders keys its own way and writes 1e16 as an
     integer; in the line of the digest neither makes a difference.
     """
-    fields = columns(model)
-    json_at = [place for place, field in enumerate(fields) if isinstance(field, JSONField)]
+    fields, json_at = columns(model), _json_at(model)
     read = [
         Cast(F(field.attname), TextField()) if _is_text(field) or isinstance(field, JSONField) else field.attname
         for field in fields
@@ -50,13 +49,28 @@ def lines(model: type[Model]) -> Iterator[tuple[bytes, bytes]]:
     for row in rows.iterator(chunk_size=_CHUNK):
         line = [_written(value) for value in row]
         stored = _dumped(line).encode() + b"\n"
-        if not json_at:
-            yield stored, stored
-            continue
-        for place in json_at:
-            if line[place] is not None:
-                line[place] = _dumped(_plain(json.loads(str(line[place]))), sort_keys=True)
-        yield stored, _dumped(line).encode() + b"\n"
+        yield stored, _counted(line, json_at) if json_at else stored
+
+
+def counted(model: type[Model], stored: bytes) -> bytes:
+    """Of a line that a backup has, the one that the digest is taken of. Raises ValueError: it is no row of these."""
+    if not (json_at := _json_at(model)):
+        return stored
+    line = json.loads(stored)
+    if not isinstance(line, list) or len(line) != len(columns(model)):
+        raise ValueError("The line is no row of this table.")
+    return _counted(line, json_at)
+
+
+def _json_at(model: type[Model]) -> list[int]:
+    return [place for place, field in enumerate(columns(model)) if isinstance(field, JSONField)]
+
+
+def _counted(line: list[Any], json_at: Sequence[int]) -> bytes:
+    for place in json_at:
+        if line[place] is not None:
+            line[place] = _dumped(_plain(json.loads(str(line[place]))), sort_keys=True)
+    return _dumped(line).encode() + b"\n"
 
 
 def insert(model: type[Model], stored: Iterator[bytes]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import shutil
 import stat
@@ -180,8 +181,11 @@ DAMAGES: dict[str, Callable[[str, bytes], bytes | None]] = {
         _said(data, migrations=[["annotation", "9999_later"]]) if name == "manifest.json" else data
     ),
     "annotation.label cannot be read": lambda name, data: None if "annotation.label." in name else data,
-    "llm.languagemodel differs": lambda name, data: data.replace(b"abc1", b"abd1") if "languagem" in name else data,
-    "do not fit": lambda name, data: data.replace(b"[", b"{") if "annotation.row." in name else data,
+    "llm.languagemodel cannot be read": lambda name, data: (
+        data.replace(b"abc1", b"abd1") if "languagem" in name else data
+    ),
+    "annotation.row cannot be read": lambda name, data: data.replace(b"[", b"{") if ".row." in name else data,
+    "recipes.recipe cannot be read": lambda name, data: data.replace(b"zest", b"test") if ".recipe." in name else data,
     "labels.csv cannot be read": lambda name, data: data[:-9] if name.endswith("labels.csv") else data,
     "belongs nowhere": lambda name, data: _said(data, files=OUTSIDE) if name == "manifest.json" else data,
 }
@@ -211,6 +215,41 @@ def test_a_damaged_backup_is_refused_and_nothing_is_written(world: Leases, folde
         restore(file)
 
 
+def test_rows_that_the_database_does_not_take_are_refused(world: Leases, folders: Path) -> None:
+    """Of a backup that was made so: its digests fit."""
+    file, label = folders / "b.zip", "annotation.membership"
+    backup(file)
+    emptied(folders)
+    twice = b""
+
+    def change(name: str, data: bytes) -> bytes:
+        nonlocal twice
+        if name == f"tables/{label}.jsonl":
+            twice = data + data.splitlines(keepends=True)[0]
+            return twice
+        if name == "manifest.json":
+            told = {"n": len(twice.splitlines()), "sha256": hashlib.sha256(twice).hexdigest()}
+            return _said(data, tables=json.loads(data)["tables"] | {label: told})
+        return data
+
+    _rewritten(file, change)
+    assert "its digests fit" in restore(file, "--check")
+    with pytest.raises(CommandError, match="its rows do not fit into this database"):
+        restore(file)
+    assert queries.is_empty()
+
+
+def test_of_another_version_rows_are_counted(world: Leases, folders: Path) -> None:
+    file = folders / "b.zip"
+    backup(file)
+    later = [*queries.migrations(), ["annotation", "9999_later"]]
+    _rewritten(file, lambda name, data: _said(data, migrations=later) if name == "manifest.json" else data)
+    assert "as its tables are of another version, their rows were only counted" in restore(file, "--check")
+    _rewritten(file, lambda name, data: data + data if "annotation.label." in name else data)
+    with pytest.raises(CommandError, match=r"annotation\.label cannot be read"):
+        restore(file, "--check")
+
+
 def test_an_installation_in_use_is_not_written_over(world: Leases, folders: Path) -> None:
     file = folders / "b.zip"
     backup(file)
@@ -218,7 +257,7 @@ def test_an_installation_in_use_is_not_written_over(world: Leases, folders: Path
 
     with pytest.raises(CommandError, match="has accounts already"):
         restore(file)
-    assert "it can be read" in restore(file, "--check")
+    assert "it can be read, and its digests fit" in restore(file, "--check")
 
     assert {name: queries.table_part(name) for name in tables.every()} == digests
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from operating import actions
+from operating import actions, queries
 from operating.backups import BackupError
 
 
@@ -14,7 +14,11 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path)
-        parser.add_argument("--check", action="store_true", help="only read the backup through, and say what is in it")
+        parser.add_argument(
+            "--check",
+            action="store_true",
+            help="only read the backup through, compare it with its digests, and say what is in it",
+        )
 
     def handle(self, *args: Any, file: Path, check: bool, **options: Any) -> None:
         try:
@@ -25,7 +29,10 @@ class Command(BaseCommand):
             raise CommandError(f"{error.filename} cannot be written: {error.strerror}.") from error
         what = f"{manifest.rows} rows of {len(manifest.tables)} tables, {len(manifest.files)} files"
         if check:
-            self.stdout.write(f"A backup of {manifest.made_at} by Palate {manifest.palate}: {what}; it can be read.")
+            told = "it can be read, and its digests fit"
+            if not queries.is_of_this_version(manifest):
+                told = "it can be read; as its tables are of another version, their rows were only counted"
+            self.stdout.write(f"A backup of {manifest.made_at} by Palate {manifest.palate}: {what}; {told}.")
         else:
             self.stdout.write(f"Restored: {what}; the digests are those of the backup of {manifest.made_at}.")
         for model in manifest.models:
