@@ -372,7 +372,7 @@ class StudySettingsForm(forms.ModelForm):  # type: ignore[type-arg]
             if (now := self._changed_by_others(name)) is not None:
                 self.add_error(name, OTHERS_CHANGED % {"now": Truncator(now).chars(500)})
                 # Whoever has read that and saves again means it.
-                self.data = {**self.data, self.add_initial_prefix(name): now}
+                self.data = dict(self.data.items()) | {self.add_initial_prefix(name): now}
         return self.cleaned_data
 
     def _changed_by_others(self, name: str) -> str | None:
