@@ -1,12 +1,17 @@
-"""The queue in a folder, for files that a power cut has left empty or by halves.
+"""The queue in a folder, for files that a power cut has left empty or by halves, and for processes that are killed.
 
-Kombu writes them without a sync. A table of queues that cannot be read would let no worker start ever again, and a
+Kombu writes files without a sync. A table of queues that cannot be read would let no worker start ever again, and a
 message that cannot be read would stop the one that takes it; what a message asked for is in the database, and the
 recovery asks for it again.
+
+A worker that waits for Kombu's own has one pipe for all processes of its pool, and a lock that the idle one holds:
+killed then, as by the kernel when memory runs out, it takes the lock with it, and nothing is ever done again. One that
+looks into the folder between other things gives each process a pipe of its own, as it does with Redis.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from queue import Empty
 from typing import Any
@@ -52,3 +57,12 @@ def _make_readable(table: Path) -> None:
 
 class Transport(filesystem.Transport):
     Channel = Channel
+    implements = filesystem.Transport.implements.extend(asynchronous=True)
+
+    def register_with_event_loop(self, connection: Any, loop: Any) -> None:
+        def look() -> None:
+            with suppress(TimeoutError):  # there is nothing more, or no process that could take it
+                while True:
+                    self.drain_events(connection, timeout=0)
+
+        loop.call_repeatedly(self.polling_interval, look)

@@ -69,6 +69,20 @@ def test_a_process_of_the_pool_that_is_killed_alone(site: Site) -> None:
     assert_all_is_done_once(site, 4)
 
 
+def test_a_process_of_the_pool_that_is_killed_while_it_waits_for_work(site: Site) -> None:
+    site.setup(rows=1)
+    site.start_worker()
+    site.wait_for("done")
+    ((name,),) = site.query("SELECT worker FROM toy_piece")
+    waiting = int(name.rpartition(":")[2])
+    time.sleep(2)  # until it waits again
+    os.kill(waiting, signal.SIGKILL)
+    site.setup(rows=3)
+    site.wait_for("done", 4)
+    time.sleep(0.5)
+    assert site.query("SELECT number FROM toy_written ORDER BY number") == [(1,), (1,), (2,), (3,)]
+
+
 @pytest.mark.slow
 def test_two_workers_with_the_same_messages(site: Site) -> None:
     """Each worker sends all work once more when it starts, so that every item is on the queue three times."""
