@@ -19,6 +19,8 @@ from llm.engine.prompt import Generated, PromptTooLong
 
 # What servers say to a prompt that they will not read: its content, its size, a value in it.
 _OF_PROMPT = frozenset({400, 413, 422})
+# What they say to a request for something that they may not have.
+_OF_REQUEST = frozenset({400, 404, 405, 422, 501})
 _LONGEST_TOKEN = 64  # letters
 _COUNTS = ("prompt_tokens", "completion_tokens", "total_tokens")
 _MOST_ADDED = 100_000  # tokens, by chat forms and pictures
@@ -42,6 +44,11 @@ class Refused(BackendError):
         super().__init__(message, permanent=True, of_prompt=status in _OF_PROMPT)
         self.status = status
         self.said = said
+
+    @property
+    def is_of_request(self) -> bool:
+        """Whether the server may lack what was asked for. Else it is about who asks: a key, a credit, an address."""
+        return self.status in _OF_REQUEST
 
 
 class NoPromptLogprobs(BackendError):

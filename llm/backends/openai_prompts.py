@@ -21,9 +21,10 @@ from llm.backends.openai_memory import PROBE, PromptLogprobs
 def form_of(session: Session) -> PromptLogprobs:
     """How this server returns the log-probabilities of a prompt; tried out once a run.
 
-    Raises NoPromptLogprobs.
+    Raises NoPromptLogprobs, and Refused for a refusal that is not of what was asked for.
     """
     forms: tuple[PromptLogprobs, ...] = ("prompt_logprobs", "echo")
+    refused = ""
     for form in forms if session.memory.form is None else ():
         try:
             try:
@@ -33,20 +34,20 @@ def form_of(session: Session) -> PromptLogprobs:
         except NoPromptLogprobs:
             continue
         except Refused as refusal:
-            if refusal.status in (401, 403):
+            if not refusal.is_of_request:
                 raise
+            refused = refusal.said
             continue
         session.memory.form = form
         break
     if session.memory.form is None:
-        raise NoPromptLogprobs(
-            _(
-                "The server at %(url)s cannot return prompt log-probabilities, which cloze scoring needs. Use a server "
-                "that can, such as vLLM or llama.cpp; if a proxy stands before one, give that server's own address."
-            )
-            % {"url": session.url},
-            permanent=True,
-        )
+        message = _(
+            "The server at %(url)s cannot return prompt log-probabilities, which cloze scoring needs. Use a server "
+            "that can, such as vLLM or llama.cpp; if a proxy stands before one, give that server's own address."
+        ) % {"url": session.url}
+        if refused:
+            message += " " + _("The server says: “%(said)s”") % {"said": refused}
+        raise NoPromptLogprobs(message, permanent=True)
     return session.memory.form
 
 

@@ -37,7 +37,8 @@ class Behaviour:
 
     "429", "429 after 2" (with Retry-After), "500", "401", "silence" (no answer for 3 s), "garbage" (no JSON),
     "hang up" (the connection closes in the middle of the answer), "drip" (a space ten times a second, for ever),
-    "drip in the headers", "flood" (400 MB of spaces), and the names of `OF_LITELLM`.
+    "drip in the headers", "flood" (400 MB of spaces), "no quota" (429, for who has paid for no more), and the names of
+    `OF_LITELLM`.
     """
 
     failures: list[str] = field(default_factory=list)
@@ -191,6 +192,8 @@ class Handler(BaseHTTPRequestHandler):
                 self.reply(200, None, raw=b'{"choices": [', length=1000)
                 self.close_connection = True
                 return
+            elif failure == "no quota":
+                raise Refusal(429, {"error": {"message": "You exceeded your quota.", "code": "insufficient_quota"}})
             elif failure in OF_LITELLM:
                 status, error = OF_LITELLM[failure]
                 raise Refusal(status, {"error": error | {"param": None, "code": str(status)}})

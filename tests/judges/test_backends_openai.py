@@ -155,6 +155,36 @@ def test_a_server_without_prompt_log_probabilities_is_refused_for_cloze(server: 
         server.backend().identity()
 
 
+@pytest.mark.parametrize(
+    ("failure", "sentence"),
+    [
+        ("402", "refused the request \\(402\\): “Told to fail with 402.”"),
+        ("no quota", "refused the request \\(429\\): “You exceeded your quota.”"),
+        ("302", "sends us to another address"),
+    ],
+)
+def test_a_server_that_wants_money_is_not_said_to_lack_log_probabilities(
+    server: Running, failure: str, sentence: str
+) -> None:
+    server.tell(failures=[failure])
+    with pytest.raises(BackendError, match=f"^{server.address} {sentence}") as caught:
+        server.backend().score(ROWS)
+    assert caught.value.permanent
+
+
+def test_what_a_server_says_stands_beside_what_it_seems_to_lack(
+    server: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.tell(failures=["400", "404"])
+    with pytest.raises(BackendError, match="own address. The server says: “Told to fail with 404.”$"):
+        server.backend().score(ROWS)
+    server.tell(failures=["400", "400"], repeats_key=True)
+    monkeypatch.setenv("LAB_KEY", KEY)
+    with pytest.raises(BackendError, match="The server says: “x+") as caught:
+        server.backend(api_key_env="LAB_KEY").score(ROWS)
+    assert KEY[:4] not in str(caught.value)
+
+
 def test_a_server_that_another_one_replaces_is_tried_out_again(server: Running) -> None:
     backend = server.backend()
     backend.identity()  # returns the first form
