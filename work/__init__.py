@@ -47,7 +47,7 @@ It knows no row, no judge and no model. A *kind* of work is two tables and one a
 
        kinds.register(Kind(Page, fetch, name=lambda page: page.address))
 
-   `Kind` says the rest: order, batch, what is selected with an item, what else is written when one fails.
+   `Kind` says the rest: order, batch, what is selected with an item, what else is written when one fails or leaves.
 
 Then `work.actions` has `start`, `add` (more items that came up), `cancel`, `resume`, `take_up` (do the next item in
 this process), `work.queries` has `progress`, `work.management.in_process` drives a run from a command, `work.api` and

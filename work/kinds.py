@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
@@ -49,6 +49,7 @@ class Kind(Generic[I]):
             for, so that it works at those while these are done; the generator is closed where nobody wants them.
         died: the sentence of an item at which workers died, with %(n)s.
         is_void: of items that a resumed run does no more.
+        leaving: what else is written when items leave their run, in the same transaction; gets the run, and them.
         failed: what else is written when an item fails, in the same transaction.
         fails_the_run: a run is as good as its one item.
         priority: of its messages; `SHORT_WORK_PRIORITY` where somebody waits for one item.
@@ -65,6 +66,7 @@ class Kind(Generic[I]):
     ahead: Callable[[Sequence[Any]], Iterator[None] | None] = _nothing
     died: str | Promise = _DIED
     is_void: Q | None = None
+    leaving: Callable[[Any, QuerySet[Any]], None] = _nothing
     failed: Callable[[I, str], None] = _nothing
     fails_the_run: bool = False
     priority: int = LONG_WORK_PRIORITY

@@ -126,4 +126,5 @@ EXTRACTING = Kind(
     ahead=ask_together,
     died=gettext_lazy("%(n)s workers died at this document, or fell silent."),
     is_void=Q(row__withdrawn_at__isnull=False),
+    leaving=spending.keep,
 )

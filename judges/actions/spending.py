@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet, Sum
 from django.db.models.expressions import CombinedExpression
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -82,6 +82,15 @@ def pause_if_spent(run: SpendingRun) -> None:
             state=RunState.CANCELLED, paused=True, ended_at=timezone.now(), error=reached
         )
     raise GiveUp
+
+
+def keep(run: SpendingRun, items: QuerySet[Any]) -> None:
+    """What items have spent that leave a run stays with it."""
+    sums = items.aggregate(tokens=Sum("tokens", default=0), written=Sum("written", default=0))
+    if sums["tokens"]:
+        type(run)._default_manager.filter(pk=run.pk).update(
+            left_tokens=F("left_tokens") + sums["tokens"], left_written=F("left_written") + sums["written"]
+        )
 
 
 class Counter:

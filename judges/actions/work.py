@@ -252,5 +252,6 @@ JUDGING = Kind(
     ahead=ask_together,
     died=gettext_lazy("%(n)s workers died at this row, or fell silent."),
     is_void=Q(assignment__state__in=CLOSED) | Q(assignment__row__withdrawn_at__isnull=False),
+    leaving=spending.keep,
     failed=_fail_assignment,
 )

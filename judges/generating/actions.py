@@ -273,4 +273,5 @@ GENERATING = Kind(
     ahead=write_together,
     died=gettext_lazy("%(n)s workers died at this text, or fell silent."),
     is_void=Q(row__withdrawn_at__isnull=False),
+    leaving=spending.keep,
 )

@@ -18,6 +18,9 @@ class SpendingRun(work.Run):
         null=True, blank=True, max_digits=12, decimal_places=4,
         help_text=_("The run pauses when it has cost so much; empty for no limit."),
     )  # fmt: skip
+    # What rows took that have left the run since: they were withdrawn.
+    left_tokens = models.PositiveBigIntegerField(default=0)
+    left_written = models.PositiveBigIntegerField(default=0)
     paused = models.BooleanField(default=False, help_text=_("It was stopped by its limit."))
 
     class Meta:

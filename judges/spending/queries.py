@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import ROUND_UP, Decimal
 
 from django.contrib.humanize.templatetags.humanize import intcomma
-from django.db.models import Sum
+from django.db.models import Max, Sum
 from django.utils.translation import gettext as _
 
 from judges.spending.models import SpendingRun
@@ -18,8 +18,15 @@ SMALLEST_COST = Decimal("0.0001")  # that a limit can say
 
 
 def spent(run: SpendingRun) -> Spent:
-    """One query."""
-    sums = run.items.aggregate(tokens=Sum("tokens", default=0), written=Sum("written", default=0))
+    """With what rows took that have left the run since. One query."""
+    sums = (
+        type(run)
+        ._default_manager.filter(pk=run.pk)
+        .aggregate(
+            tokens=Sum("items__tokens", default=0) + Max("left_tokens"),
+            written=Sum("items__written", default=0) + Max("left_written"),
+        )
+    )
     return Spent(sums["tokens"] - sums["written"], sums["written"], run.prices)
 
 

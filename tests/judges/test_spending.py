@@ -104,6 +104,43 @@ def test_what_a_row_took_that_could_not_be_written_is_counted_too(
     assert (spending.spent(run).read, spending.spent(run).written) == (360, 40)
 
 
+def test_what_a_row_took_that_was_withdrawn_since_stays_with_the_run(
+    leases: Leases, counting: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(**_what: Any) -> None:
+        raise Refused("No such option.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("annotation.actions.record_and_submit", refuse)
+        run = actions.start_run(study=leases.study, judge=priced(), by=None, most_tokens=10_000)
+        work(run)
+    first = leases.sheet.rows.all()[0]
+    annotating.withdraw_row(row=first, reason="gone", by=leases.manager)
+    actions.resume_run(run=fresh(run), by=None)
+    assert (spending.spent(run).read, spending.spent(run).written) == (360, 40)
+    work(run)
+    assert states(run) == {"done": 1}
+    assert (spending.spent(run).read, spending.spent(run).written) == (540, 60)
+
+
+def test_what_a_row_takes_that_is_withdrawn_meanwhile_stays_with_the_run(
+    leases: Leases, counting: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = leases.sheet.rows.all()[0]
+    answered = counting.generate
+
+    def meanwhile(*asked: Any, **more: Any) -> Any:
+        answers = answered(*asked, **more)
+        annotating.withdraw_row(row=first, reason="gone", by=leases.manager)
+        return answers
+
+    monkeypatch.setattr(counting, "generate", meanwhile)
+    run = actions.start_run(study=leases.study, judge=priced(), by=None, most_tokens=10_000)
+    assert work(run) == 1
+    assert states(run) == {"done": 1}
+    assert (spending.spent(run).read, spending.spent(run).written) == (360, 40)
+
+
 def test_what_one_worker_has_begun_is_finished_where_another_pauses_the_run(
     leases: Leases, counting: Counting, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from base import logs
 from work import kinds, queries
 from work.actions.holding import DATABASE_ERRORS, Held, claim, claim_all, held, let_go, release, release_strays
-from work.actions.runs import end, finish
+from work.actions.runs import end, finish, leave
 from work.kinds import Kind
 from work.models import Item, Run
 from work.outcomes import Away, GiveUp, ItemFailed, NotWanted, RunFailed, TryAgain
@@ -200,7 +200,7 @@ def _do(holder: Held[Any]) -> bool:
     except GiveUp:
         _insist(partial(release, item))
     except NotWanted:
-        _insist(held(item).delete)
+        _insist(partial(leave, item.run, held(item)))
     except ItemFailed as failure:
         _insist(partial(fail, kind, item, str(failure)))
     except Away as failure:

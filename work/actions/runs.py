@@ -56,7 +56,7 @@ def resume(run: Run, *, enqueue: bool = True) -> int:
     # Locked, so that the last word of a worker which was still writing is seen here.
     list(left.select_for_update(of=("self",)).values_list("pk", flat=True))
     if kind.is_void is not None:
-        left.filter(kind.is_void).delete()
+        leave(run, left.filter(kind.is_void))
     n: int = left.update(
         state=ItemState.QUEUED, attempts=0, error="", token=None, lease_until=None, not_before=None, done_at=None
     )
@@ -66,6 +66,13 @@ def resume(run: Run, *, enqueue: bool = True) -> int:
         )
         put_on_queue(run, send=enqueue)
     return n
+
+
+@transaction.atomic
+def leave(run: Run, items: QuerySet[Any]) -> None:
+    """Take items that have become void out of their run."""
+    kinds.of(run).leaving(run, items)
+    items.delete()
 
 
 def put_on_queue(run: Run, *, send: bool = True) -> None:
