@@ -204,8 +204,22 @@ def try_one(request: AppRequest, study: Study) -> HttpResponse:
 @for_roles(Role.MANAGER)
 def trial(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     """What a trial found, or how far it is; fetched again until it has ended."""
+    found = _trial_of(study, pk)
+    actions.note_asked(found)
+    return trial_piece(request, study, found)
+
+
+@require_POST
+@for_roles(Role.MANAGER)
+def cancel_trial(request: AppRequest, study: Study, pk: int) -> HttpResponse:
+    found = _trial_of(study, pk)
+    actions.cancel_trial(found)
+    return trial_piece(request, study, found)
+
+
+def _trial_of(study: Study, pk: int) -> Trial:
     trials = study.trials.select_related("row__sheet", "column", "question", "study")
-    return trial_piece(request, study, get_object_or_404(trials, pk=pk))
+    return get_object_or_404(trials, pk=pk)
 
 
 def trial_piece(request: AppRequest, study: Study, tried: Trial) -> HttpResponse:

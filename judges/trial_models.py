@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 from django.db import models
+from django.db.models import Q
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation.models import Column, Question, Row, Study
 from llm.models import LanguageModel
@@ -17,6 +20,9 @@ MODEL_FIELDS = (
     "requests_per_minute", "price_read", "price_written",
 )  # fmt: skip
 
+# Nobody waits for a trial whose page has not asked for it for so long. Pages that are not seen ask once a minute.
+_UNASKED = timedelta(seconds=90)
+
 
 class Trial(work.Run):
     """A judge as a form describes it, at one cell. It leaves no label, and goes with the next trial a day later."""
@@ -26,6 +32,7 @@ class Trial(work.Run):
     column = models.ForeignKey(Column, models.CASCADE, related_name="+")
     question = models.ForeignKey(Question, models.CASCADE, related_name="+")
     judge = models.JSONField()  # as the form described it
+    asked_at = models.DateTimeField(default=timezone.now)  # when a page last asked how far it is
 
     class Meta:
         ordering = ["-started_at"]
@@ -36,6 +43,11 @@ class Trial(work.Run):
 
     def get_absolute_url(self) -> str:
         return reverse("judges:trial", args=[self.study.slug, self.pk])
+
+    @classmethod
+    def lets_end(cls) -> Q:
+        """Not one that nobody waits for."""
+        return super().lets_end() & Q(asked_at__gt=timezone.now() - _UNASKED)
 
     @property
     def wanted_queue(self) -> str:

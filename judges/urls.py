@@ -21,6 +21,7 @@ urlpatterns = [
     path("studies/<slug:slug>/judges/help/", tools.help_page, name="help"),
     path("studies/<slug:slug>/judges/new/try/", tools.try_one, name="try"),
     path("studies/<slug:slug>/judges/trials/<int:pk>/", tools.trial, name="trial"),
+    path("studies/<slug:slug>/judges/trials/<int:pk>/cancel/", tools.cancel_trial, name="cancel-trial"),
     path(
         "studies/<slug:slug>/judges/asked/<int:assignment>/<int:column>/<slug:question>/",
         cell_views.asked,

@@ -709,6 +709,7 @@ TABLE = {
     "judges:cells": Url(SUPERUSERS, args=slug),
     "judges:try": Posted(SUPERUSERS, args=slug),
     "judges:trial": Url(MANAGERS, args=trial),
+    "judges:cancel-trial": Posted(MANAGERS, args=trial),
     "judges:help": Url(READERS, args=slug),
     "judges:asked": Url(READERS, args=asked_cell),
     "judges:ask-again": Posted(SUPERUSERS, args=asked_cell),

@@ -24,7 +24,7 @@ from judges.actions.lineage import (
 )
 from judges.actions.runs import MAX_REPEATS, cancel_run, resume_run, score_items, start_run
 from judges.actions.stacking import create_stacker, weigh
-from judges.actions.trials import TRYING, start_trial
+from judges.actions.trials import TRYING, cancel_trial, note_asked, start_trial
 from judges.actions.work import JUDGING
 from work.actions import take_up
 
@@ -41,6 +41,7 @@ __all__ = [
     "came_from",
     "cancel_extraction",
     "cancel_run",
+    "cancel_trial",
     "correct",
     "count_as_arm",
     "create_arms",
@@ -52,6 +53,7 @@ __all__ = [
     "create_stacker",
     "create_with_examples",
     "forget_prompt",
+    "note_asked",
     "refuse_taken",
     "rename",
     "resume_extraction",

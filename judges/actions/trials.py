@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -21,17 +22,19 @@ from llm.backends.base import Backend
 from work import actions as work
 from work.actions import Held
 from work.kinds import Kind
-from work.outcomes import ItemFailed
+from work.outcomes import GiveUp, ItemFailed
 from work.states import SHORT_WORK_PRIORITY
 
 _KEPT = timedelta(days=1)
+_NOTED_EVERY = timedelta(seconds=5)
 
 
 def start_trial(
     *, study: Study, described: Mapping[str, Any], row: Row, cell: trying.Cell | None, by: User | None
 ) -> Trial:
     """Try a judge that `trying.described` describes on a cell of a row, the first that it would answer if none is
-    given: at once where it needs no model, else in a worker. Trials of yesterday go.
+    given: at once where it needs no model, else in a worker. Another of the same person's is stopped, and trials of
+    yesterday go.
 
     Raises:
         Refused: it answers no such cell.
@@ -43,6 +46,8 @@ def start_trial(
         raise Refused(_("The judge's prompt does not ask about this cell."))
     with transaction.atomic():
         Trial.objects.filter(started_at__lt=timezone.now() - _KEPT).delete()
+        if by is not None:
+            _stop(Trial.objects.filter(started_by=by), _("Another trial was started after this one."))
         trial = Trial.objects.create(
             study=study,
             row=row,
@@ -58,8 +63,33 @@ def start_trial(
     return trial
 
 
+def cancel_trial(trial: Trial) -> None:
+    """A worker gives it up at its next look, within seconds."""
+    _stop(Trial.objects.filter(pk=trial.pk), _("It was cancelled."))
+
+
+def _stop(trials: QuerySet[Trial], why: str) -> None:
+    trials.filter(state=Trial.State.RUNNING).update(state=Trial.State.CANCELLED, ended_at=timezone.now(), error=why)
+
+
+def note_asked(trial: Trial) -> None:
+    """Somebody waits for it: written down every few seconds."""
+    if trial.is_running and timezone.now() - trial.asked_at > _NOTED_EVERY:
+        Trial.objects.filter(pk=trial.pk).update(asked_at=timezone.now())
+
+
 def do_trial(held: Held[TrialItem]) -> None:
-    """Ask the judge about the cell, and write down what came back."""
+    """Ask the judge about the cell, and write down what came back; not where nobody waits for it any more."""
+    try:
+        held.hold()
+        _do_trial(held)
+    except GiveUp:
+        unasked = Trial.objects.filter(pk=held.item.run_id).exclude(Trial.lets_end())
+        _stop(unasked, _("Nobody waited for its answer any more."))
+        raise
+
+
+def _do_trial(held: Held[TrialItem]) -> None:
     trial = held.item.run
     judge = trying.judge_of(trial.judge)
     with telling_of_backends(held):

@@ -25,6 +25,8 @@ from llm.models import Prompt
 from tests import builders
 from tests.builders import ClientOf, Leases
 from tests.judges import helpers
+from work import actions as machine
+from work.outcomes import GiveUp
 
 pytestmark = pytest.mark.once
 
@@ -205,6 +207,44 @@ def test_a_document_that_speaks_to_the_judge_is_flagged(leases: Leases, author: 
     page = tried(leases, author)
     assert "Possible prompt injection" in page
     assert f"<q>{escape(order)}</q>" in page
+
+
+def by_a_model(leases: Leases, author: Client, folder: Path) -> Trial:
+    """A trial that a worker has to do."""
+    tried(leases, author, method="cloze", location=helpers.save_tiny_model(folder), prompt_text=helpers.CLOZE)
+    return Trial.objects.latest("pk")
+
+
+def test_a_trial_that_nobody_waits_for_is_given_up(leases: Leases, author: Client, tmp_path: Path) -> None:
+    trial = by_a_model(leases, author, tmp_path)
+    Trial.objects.update(asked_at=timezone.now() - timedelta(seconds=80))
+    author.get(trial.get_absolute_url(), **HTMX)
+    trial.refresh_from_db()
+    assert timezone.now() - trial.asked_at < timedelta(seconds=70)
+    held = machine.claim(actions.TRYING, trial.items.get().pk)
+    assert held is not None
+    held.hold()
+    Trial.objects.update(asked_at=timezone.now() - timedelta(seconds=100))
+    with pytest.raises(GiveUp):
+        held.hold()  # in the midst of it
+    assert machine.do_held(held) is False
+    page = author.get(trial.get_absolute_url(), **HTMX).content.decode()
+    assert "Nobody waited for its answer any more." in page
+    assert "hx-get" not in page
+
+
+def test_a_trial_is_stopped_by_its_button_and_by_the_next_of_the_same_person(
+    leases: Leases, author: Client, tmp_path: Path
+) -> None:
+    first, second = by_a_model(leases, author, tmp_path), by_a_model(leases, author, tmp_path)
+    page = author.get(first.get_absolute_url(), **HTMX).content.decode()
+    assert "Another trial was started after this one." in page
+    waits = author.get(second.get_absolute_url(), **HTMX).content.decode()
+    assert f'hx-post="{second.get_absolute_url()}cancel/"' in waits
+    cancelled = author.post(f"{second.get_absolute_url()}cancel/", **HTMX).content.decode()
+    assert "It was cancelled." in cancelled
+    assert "hx-get" not in cancelled
+    assert not machine.take_up(second)
 
 
 def test_one_row_is_told_of_as_one(leases: Leases, author: Client) -> None:
