@@ -33,6 +33,7 @@ class Progress:
     Attributes:
         sums: of numbers that its items have, those that were asked for.
         paces: the same numbers a second, of late; None before the first item.
+        void: of those that are not done, items that a run which has ended would do no more if it were resumed.
         silent: since the last sign of life, while work waits and nobody is at it.
         is_behind: while it is silent: the workers of its queue are at other work.
     """
@@ -41,6 +42,7 @@ class Progress:
     done: int
     failed: int
     at_work: int
+    void: int
     elapsed: timedelta
     left: timedelta | None
     silent: timedelta | None
@@ -66,7 +68,7 @@ class Progress:
 
     @property
     def left_over(self) -> int:
-        return self.total - self.done
+        return self.total - self.done - self.void
 
     @property
     def waiting(self) -> int:
@@ -171,6 +173,8 @@ def progress(run: Run, *, sums: Sequence[str] = (), paces: Mapping[str, Any] | N
     """
     now, paces = timezone.now(), paces or {}
     lost = Q(state=ItemState.CLAIMED, lease_until__lte=now)
+    is_void = kinds.of(run).is_void
+    void = {} if run.is_running or is_void is None else {"void": Count("pk", filter=~Q(state=ItemState.DONE) & is_void)}
     whole = run.items.aggregate(
         total=Count("pk"),
         done=Count("pk", filter=Q(state=ItemState.DONE)),
@@ -180,6 +184,7 @@ def progress(run: Run, *, sums: Sequence[str] = (), paces: Mapping[str, Any] | N
         held_until=Max("lease_until", filter=lost),
         last=Max("done_at"),
         last_done=Max("done_at", filter=Q(state=ItemState.DONE)),
+        **void,
         **{f"sum_{name}": Sum(name) for name in sums},
     )
     unfinished = whole["total"] - whole["done"] - whole["failed"]
@@ -193,6 +198,7 @@ def progress(run: Run, *, sums: Sequence[str] = (), paces: Mapping[str, Any] | N
         done=whole["done"],
         failed=whole["failed"],
         at_work=whole["at_work"],
+        void=whole.get("void", 0),
         elapsed=whole_seconds((run.ended_at or now) - run.started_at),
         left=whole_seconds(timedelta(seconds=unfinished / pace["items"])) if pace and run.is_running else None,
         silent=silent,

@@ -626,6 +626,16 @@ def test_what_has_become_void_is_not_resumed(run: Batch) -> None:
     assert written() == [1, 3]
 
 
+def test_an_ended_run_says_how_many_it_would_do(run: Batch) -> None:
+    first, *_rest = run.items.order_by("pk")
+    actions.do_items(kind=toy.PIECES, item_ids=[first.pk])
+    run.items.filter(number__lte=2).update(void=True)
+    assert queries.progress(fresh(run)).left_over == 2  # it looks at each when its turn comes
+    actions.cancel(run)
+    assert queries.progress(fresh(run)).left_over == 1
+    assert actions.resume(fresh(run)) == 1
+
+
 def test_nothing_is_left_to_resume(run: Batch) -> None:
     work(run)
     assert actions.resume(fresh(run)) == 0
