@@ -75,7 +75,8 @@ class Number(AnswerKind):
         text = unwrapped(spec, text)
         if _number(text.rstrip("."), _own(spec).unit) is not None:
             return self.canonical(spec, text.rstrip("."))
-        found = {_number(number.replace(",", "").replace("−", "-"), "") for number in _IN_TEXT.findall(text)}
+        written = {number.replace(",", "").replace("−", "-") for number in _IN_TEXT.findall(text)}
+        found = {_number(number, ""): number for number in written}
         if len(found) != 1:
             raise AnswerRefused(
                 gettext_noop("The model wrote several numbers: “%(text)s”.")
@@ -83,7 +84,7 @@ class Number(AnswerKind):
                 else gettext_noop("The model wrote no number: “%(text)s”."),
                 text=text[:80],
             )
-        return self.canonical(spec, found.pop())
+        return self.canonical(spec, *found.values())
 
     def distance(self, spec: QuestionSpec, a: Value, b: Value) -> float:
         """The difference as a share of the range, where the question has one."""

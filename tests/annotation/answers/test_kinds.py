@@ -295,6 +295,11 @@ def test_from_judge(spec: QuestionSpec, text: str, value: Any) -> None:
         assert kind_of(spec).from_judge(spec, text) == value
 
 
+def test_a_number_of_a_judge_that_is_too_large_is_told() -> None:
+    with pytest.raises(AnswerRefused, match="“99999999999999999999999999” is no number"):
+        kind_of(ANY_NUMBER).from_judge(ANY_NUMBER, "About 99,999,999,999,999,999,999,999,999 of them")
+
+
 def test_label_studio_of_another_type_is_refused() -> None:
     with pytest.raises(AnswerRefused, match="of the type “choices”"):
         kind_of(NUMBER).from_label_studio(NUMBER, {"type": "choices", "value": {"choices": ["3"]}})
