@@ -112,6 +112,14 @@ def test_an_edited_prompt_is_replaced_after_a_question(page: Page) -> None:
     expect(prompt).to_have_value(made("lexical"))
 
 
+def test_another_method_takes_what_a_trial_has_shown_away(page: Page) -> None:
+    choose(page, "lexical")
+    page.get_by_role("button", name="Try it").click()
+    expect(page.locator("#trial")).to_contain_text("It answers")
+    choose(page, "rating")
+    expect(page.locator("#trial")).to_be_empty()
+
+
 def test_more_than_is_taken_at_once_is_refused_with_a_sentence(page: Page, browsing: Browsing) -> None:
     browsing.expect("400")
     page.get_by_label("Prompt text").evaluate("text => { text.value = 'x'.repeat(3_000_000) }")

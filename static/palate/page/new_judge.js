@@ -7,6 +7,7 @@ const form = elementOf("judge-form", HTMLFormElement);
 const fields = byId("judge-fields");
 const promptField = byId("prompt-field");
 const promptKept = byId("prompt-kept");
+const trial = byId("trial");
 const beginWith = () => elementOf("begin-with", HTMLSelectElement);
 const promptText = () => elementOf("id_prompt_text", HTMLTextAreaElement);
 
@@ -51,7 +52,10 @@ form.addEventListener("htmx:beforeSwap", (event) => {
 });
 form.addEventListener("htmx:afterSwap", (event) => {
   const { target } = /** @type {CustomEvent<{target: Element}>} */ (event).detail;
-  if (target === fields) putBack();
+  if (target === fields) {
+    putBack();
+    trial.replaceChildren(); // of the judge that the form described before
+  }
   if (target !== promptField) return;
   promptKept.hidden = true;
   remember();
