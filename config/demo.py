@@ -35,10 +35,6 @@ def main() -> int:
     log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     log.mkdir(exist_ok=True)
 
-    print("Preparing the demo …", flush=True)
-    _manage("migrate", "--verbosity", "0")
-    logins = _manage("build_demo")
-
     def stop(_signal: int, _frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
@@ -47,6 +43,9 @@ def main() -> int:
     children: list[subprocess.Popen[bytes]] = []
     chain: subprocess.Popen[bytes] | None = None
     try:
+        print("Preparing the demo …", flush=True)
+        _manage("migrate", "--verbosity", "0")
+        logins = _manage("build_demo")
         web_log, worker_log = (log / "web.log").open("wb"), (log / "worker.log").open("wb")
         web = [PYTHON, "-m", "gunicorn", "-c", "config/gunicorn.py", "--bind", f"127.0.0.1:{port}", "--workers", "1"]
         worker = [PYTHON, "-m", "celery", "-A", "config", "worker", "-B", "-c", "1", "-Q", "cpu", "-l", "info"]
@@ -80,8 +79,9 @@ def main() -> int:
 
 
 def _manage(*arguments: str) -> str:
-    """Run a management command; what it prints on standard output."""
-    done = subprocess.run([PYTHON, "manage.py", *arguments], check=True, stdout=subprocess.PIPE, text=True)  # noqa: S603
+    """Run a management command; what it prints on standard output. It ends with this process."""
+    command = [PYTHON, "manage.py", *arguments]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, start_new_session=True)  # noqa: S603
     return done.stdout
 
 
