@@ -27,13 +27,23 @@ _PLACE = ("backend", "location", "served_name", "api_key_env", "requests_per_min
           "dtype", "device", "price_read", "price_written")  # fmt: skip
 
 
+class ModelField(forms.ModelChoiceField):  # type: ignore[type-arg]
+    """With what tells those apart that are called alike: which key they ask with, and what they cost."""
+
+    def label_from_instance(self, obj: LanguageModel) -> str:
+        cost = ""
+        if obj.prices:
+            cost = _("%(read)s %(currency)s read, %(written)s %(currency)s written") % obj.prices.stored()
+        return " · ".join(filter(None, (obj.name, obj.api_key_env, cost)))
+
+
 class NamesAModel(forms.Form):
     """A form of a judge or an extractor; `makes` says which, for its name is its own among them."""
 
     makes: type[Judge] | type[Extractor]
     name_is_taken: StrPromise
 
-    model = forms.ModelChoiceField(
+    model = ModelField(
         LanguageModel.objects.all(), label=_("Model"), required=False, empty_label=_("— another, or none —")
     )
     backend = forms.ChoiceField(

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import time
+from decimal import Decimal
 
 import pytest
 from playwright.sync_api import Dialog, Page, Route, expect
 
 from annotation.models import User
 from annotation.scheme.spec import load_scheme
+from judges import actions
 from judges.methods.skeletons import skeleton
 from tests import builders
 from tests.journeys.conftest import Browsing
 from tests.journeys.pages import PASSWORD
+from tests.judges import helpers
 
 pytestmark = pytest.mark.once
 
@@ -149,3 +152,22 @@ def test_a_trial_is_asked_for_once_at_a_time(page: Page) -> None:
         button.press("Enter")
     expect(page.locator("#trial .errorlist")).to_be_visible()
     assert len(asked) == 1
+
+
+def test_a_button_in_the_table_of_judges_has_one_line(page: Page) -> None:
+    actions.create_judge(
+        name="llama-3.1-70b-instruct-rating-of-leases-t07",
+        method="rating",
+        prompt_text=helpers.RATING,
+        backend="openai",
+        served_name="meta-llama/llama-3.1-70b-instruct",
+        location="https://openrouter.ai/api/v1",
+        temperature=0.7,
+        chat_template=True,
+        price_read=Decimal(2),
+    )
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto("/studies/leases/judges/")
+    button = page.get_by_role("link", name="see what it costs")
+    heights = button.evaluate_all("all => all.map(each => each.getBoundingClientRect().height)")
+    assert heights == [28]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import uuid
 from datetime import timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -187,6 +188,16 @@ def test_more_than_is_taken_at_once_is_told_by_the_page(leases: Leases, author: 
     assert "is the prompt longer than 2.5 MB?" in page
     sent = {"method": "cloze", "prompt_text": "x" * 3_000_000}
     assert author.post(f"{at(leases.study)}try/", sent, **HTMX).status_code == 400
+
+
+def test_models_of_one_server_are_told_apart_by_key_and_price(leases: Leases, author: Client) -> None:
+    for number, key in enumerate(("LAB_API_KEY", "OTHER_API_KEY")):
+        helpers.served_judge("http://lab/v1", name=f"j{number}", api_key_env=key, price_read=Decimal("2.50") * number)
+    page = author.get(at(leases.study)).content.decode()
+    assert re.findall(r'<option value="\d+"[^>]*>(llama[^<]*)<', page) == [
+        "llama http://lab/v1 · LAB_API_KEY · 0 USD read, 0 USD written",
+        "llama http://lab/v1 (2) · OTHER_API_KEY · 2.5 USD read, 0 USD written",
+    ]
 
 
 # --- what a trial shows -----------------------------------------------------------------------------------------------
