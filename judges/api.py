@@ -193,7 +193,7 @@ class RunDetailSerializer(LimitedFields, RunSerializer):
 def _whole(run: Any) -> Any:
     run.progress, run.spent = queries.progress(run), spending.spent(run)
     run.errors = queries.problems(run)
-    run.unreadable_answers = queries.unreadable(run, at_most=50)
+    run.unreadable_answers = list(queries.unreadable(run)[:50])
     return run
 
 

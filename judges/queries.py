@@ -126,8 +126,8 @@ def n_presets(run: Run) -> int:
     return Label.objects.filter(assignment__in=done, preset=True).count()
 
 
-def unreadable(run: Run, *, at_most: int = 5) -> list[UnreadableAnswer]:
-    """The first answers of a run that held no verdict, in the order of its rows. One query."""
+def unreadable(run: Run) -> QuerySet[UnreadableAnswer]:
+    """The answers of a run that held no verdict, in the order of its rows."""
     answers = UnreadableAnswer.objects.filter(assignment__work_items__run=run).select_related(
         "assignment__row__sheet", "column", "question"
     )
@@ -135,7 +135,7 @@ def unreadable(run: Run, *, at_most: int = 5) -> list[UnreadableAnswer]:
         "assignment__row__sheet__position", "assignment__row__position", "assignment__repeat",
         "column__section__position", "column__position", "question__position",
     )  # fmt: skip
-    return list(in_order.defer("assignment__row__evidence")[:at_most])
+    return in_order.defer("assignment__row__evidence")
 
 
 def unreadable_reasons(run: Run) -> list[tuple[str, int]]:

@@ -59,6 +59,7 @@ urlpatterns = [
         name="new-calibrated-judge",
     ),
     *views.JUDGING.paths("studies/<slug:slug>/judges/runs/<int:pk>/", page="run", cancel="cancel", resume="resume"),
+    path("studies/<slug:slug>/judges/runs/<int:pk>/unreadable/", views.unreadable, name="unreadable"),
     path("studies/<slug:slug>/judges/extractors/new/", tools.new_extractor, name="new-extractor"),
     path("studies/<slug:slug>/judges/extractors/<int:pk>/start/", views.start_extraction, name="start-extraction"),
     *views.EXTRACTING.paths(

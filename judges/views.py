@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from django.contrib import messages
+from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -28,6 +29,9 @@ from judges.spending import queries as spending
 from llm import registry
 from llm.backends.base import BackendError
 from work import queries as work
+
+# Answers that could not be read: of those on a run's page, and of a page of all.
+_FEW, _A_PAGE = 5, 100
 
 
 @require_GET
@@ -120,7 +124,7 @@ def _of_judge(run: Run) -> dict[str, Any]:
         if not run.is_running:  # it is much to count at each look
             context |= {"answered": queries.answered(run), "presets": queries.n_presets(run)}
     if progress.unreadable:
-        context |= {"unreadable": queries.unreadable(run), "reasons": queries.unreadable_reasons(run)}
+        context |= {"unreadable": list(queries.unreadable(run)[:_FEW]), "reasons": queries.unreadable_reasons(run)}
     return context
 
 
@@ -154,6 +158,17 @@ JUDGING = RunPages(
     resume=actions.resume_run,
     resumed_with=resumed_by,
 )
+
+
+@require_GET
+@for_roles(Role.MANAGER, Role.RESEARCHER)
+def unreadable(request: AppRequest, study: Study, pk: int) -> HttpResponse:
+    """All answers of a run that held no verdict, a page of them."""
+    run = get_object_or_404(JUDGING.runs(study), pk=pk)
+    page = Paginator(queries.unreadable(run), _A_PAGE).get_page(request.GET.get("page"))
+    return render(request, "judges/unreadable.html", {"study": study, "run": run, "unreadable": page})
+
+
 EXTRACTING = RunPages(
     template="judges/extraction.html",
     numbers="judges/_extraction_progress.html",

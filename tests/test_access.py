@@ -724,6 +724,7 @@ TABLE = {
     "judges:count-as-arm": Posted(MAKERS, args=judge),
     "judges:average-arms": Posted(MAKERS, args=judge),
     "judges:run": Url(READERS, args=run),
+    "judges:unreadable": Url(READERS, args=run),
     "judges:cancel": Posted(MANAGERS, args=run),
     "judges:resume": Posted(MANAGERS, args=run),
     "judges:new-extractor": Url(SUPERUSERS, SUPERUSERS, args=slug),

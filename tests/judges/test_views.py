@@ -177,6 +177,9 @@ def test_the_run_shows_how_many_answers_could_not_be_read_and_the_first(
     assert "<strong>12</strong><span>answers unreadable</span>" in page
     assert "Answers that could not be read" in page
     assert "The first 5 of 12." in page
+    everywhere = f"{rated.get_absolute_url()}unreadable/"
+    assert f'href="{everywhere}"' in page
+    assert len(manager.get(everywhere).context["unreadable"]) == 12
     assert "Lease · Clause 1" in page
     assert 'class="quiet">repeat 2' in page
     assert "3 labellings of each clause" in page
