@@ -13,7 +13,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, generate_la
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from annotation.models import LabelEvent
-from judges.models import ExtractionItem, GenerationItem, WorkItem
+from judges.models import ExtractionItem, ExtractionRun, GenerationItem, GenerationRun, Run, WorkItem
 from reports.frozen.versions import code_version
 from work import kinds
 from work import queries as work
@@ -112,6 +112,11 @@ def _standing() -> Metric:
 
 def _tokens() -> Metric:
     tokens = CounterMetricFamily("palate_tokens", "Tokens that models read or wrote, by what for.", labels=["work"])
-    for what, items in (("judging", WorkItem), ("extracting", ExtractionItem), ("generating", GenerationItem)):
-        tokens.add_metric([what], items.objects.aggregate(n=Sum("tokens"))["n"] or 0)
+    for what, items, runs in (
+        ("judging", WorkItem, Run),
+        ("extracting", ExtractionItem, ExtractionRun),
+        ("generating", GenerationItem, GenerationRun),
+    ):
+        left = runs.objects.aggregate(n=Sum("left_tokens"))["n"] or 0  # of rows that were withdrawn since
+        tokens.add_metric([what], left + (items.objects.aggregate(n=Sum("tokens"))["n"] or 0))
     return tokens

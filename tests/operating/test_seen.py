@@ -24,8 +24,11 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from annotation import actions as annotating
 from annotation.models import LabelEvent, Role
 from base import logs
+from judges import actions as judging
+from judges.models import Run, WorkItem
 from operating import actions, metrics, queries, sentry
 from tests.builders import ClientOf, Leases, label
+from tests.judges.helpers import lexical_judge, study_of_leases
 from tests.work import toy
 from tests.work.models import Batch, Piece
 from work import queries as work
@@ -163,6 +166,13 @@ def test_metrics_count_requests_work_and_saves(leases: Leases) -> None:
     assert found[("palate_queue_silent_seconds", "gpu")] == 0
     assert found[("palate_tokens_total", "judging")] == 0
     assert found[("palate_request_seconds_count", "read")] >= 2
+
+
+def test_what_rows_took_that_have_left_a_run_is_counted_for_all_that(db: None) -> None:
+    run = judging.start_run(study=study_of_leases(), judge=lexical_judge(), by=None)
+    Run.objects.filter(pk=run.pk).update(left_tokens=7)
+    WorkItem.objects.filter(pk=run.items.first().pk).update(tokens=4)
+    assert measured(Client().get("/metrics"))[("palate_tokens_total", "judging")] == 11
 
 
 def test_metrics_are_for_this_machine_or_who_has_the_token(db: None, settings: Settings) -> None:
