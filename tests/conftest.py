@@ -42,6 +42,9 @@ hypothesis.settings.load_profile("palate")
 # One of the last four of the usual sixteen; tests that run side by side get different ones.
 REDIS_DATABASE = 12 + int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % 4
 
+# Not that of tests: it stays the connection's where no test that is to run asks for a database.
+OWN_DATABASE = settings.DATABASES["default"]["NAME"]
+
 # Of the short runs through faults (`tests/test_faults.py`): other faults and operations each day, and the same again
 # where it is given. Kept for the workers of pytest, which are started from here.
 FAULT_SEED = int(os.environ.setdefault("FAULT_SEED", f"{datetime.now(UTC):%Y%m%d}"))
@@ -247,6 +250,11 @@ def django_db_setup(
     """The database as the migrations leave it is kept beside: where a test has committed what it did, it is put back.
     Emptying each table, and having the tables of permissions filled anew, takes twenty times as long; on PostgreSQL,
     which makes new files for each table and index, a hundred times. On SQLite the copy is handed on."""
+    if connection.settings_dict["NAME"] == OWN_DATABASE:
+        if template is not None:
+            template.let_go()
+        yield None
+        return
     with django_db_blocker.unblock():
         if template is not None:
             template.keep()
@@ -327,7 +335,10 @@ def migrated(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Path | str]:
     """A database as the migrations leave it: a file of SQLite, or the name of one of PostgreSQL's; "" where a thread of
-    an earlier test still uses what would be copied."""
+    an earlier test still uses what would be copied, and where no test that is to run asks for a database."""
+    if connection.settings_dict["NAME"] == OWN_DATABASE:
+        yield ""
+        return
     if django_db_setup is not None:
         path = tmp_path_factory.mktemp("migrated") / "site.sqlite3"
         with closing(sqlite3.connect(path)) as file:
@@ -351,9 +362,9 @@ def migrated(
 @pytest.fixture
 def bare_site(tmp_path: Path, broker_url: str, migrated: Path | str) -> Iterator[Site]:
     """An installation for real workers; who uses it says which `program` they run, and which `table` is watched."""
-    if isinstance(migrated, Path):
-        made: Site = SQLiteSite(tmp_path, broker_url, migrated)
+    if connection.vendor == "sqlite":
+        made: Site = SQLiteSite(tmp_path, broker_url, Path(migrated) if migrated else None)
     else:
-        made = PostgreSQLSite(tmp_path, broker_url, migrated)
+        made = PostgreSQLSite(tmp_path, broker_url, str(migrated))
     yield made
     made.close()

@@ -88,6 +88,11 @@ class Template:
             self._file.touch()
         self._lock.close()
 
+    def let_go(self) -> None:
+        """Of a process that has none: whoever waits for it goes on."""
+        self._is_ours = False
+        self._lock.close()
+
     def drop(self) -> None:
         """Of the first process, at its end. Whoever might begin then migrates."""
         if self._is_ours and connection.vendor == "postgresql":
