@@ -22,7 +22,6 @@ from reports.figures.ratings import ratings_figures
 from reports.figures.report import question_figures
 from reports.numbers.report import QuestionReport, StudyReport, compute
 from reports.numbers.values import ValueReport
-from reports.stats.bootstrap import intervals_of
 from reports.tables import Head, ReportTable, about, closing_tables, overview, question_tables, section_tables
 from reports.tables.ratings import ratings_tables
 from reports.tables.rounding import kept
@@ -135,8 +134,7 @@ def _figures(report: StudyReport, question: QuestionReport | ValueReport) -> Ite
 
 def contents_from(table: LabelTable, filters: Filters, language: str) -> Contents:
     """The contents of a report, from nothing but its label table and its filters, in that language."""
-    before = intervals_of(exact_ties=filters.exact_ties, as_before=filters.before_equal_draws)
-    with translation.override(language), before:
+    with translation.override(language), filters.as_then():
         return contents_of(compute(study_data(table, filters), filters))
 
 

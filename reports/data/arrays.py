@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +20,7 @@ from reports.data.label_table import (
 )
 from reports.data.values import ValueWords
 from reports.stats.answers import Answers, IntArray
-from reports.stats.bootstrap import N_DRAWS
+from reports.stats.bootstrap import N_DRAWS, intervals_of
 from reports.stats.graph.agreement import THRESHOLDS
 from reports.stats.hiring.means import ShareBounds
 
@@ -267,6 +268,10 @@ class Filters:
     def before_equal_draws(self) -> bool:
         """Draws that are all the same have an interval, nothing wide."""
         return self.methods < 10
+
+    def as_then(self) -> AbstractContextManager[None]:
+        """Within it intervals are drawn as those of these methods are."""
+        return intervals_of(exact_ties=self.exact_ties, as_before=self.before_equal_draws)
 
     @property
     def said_by_t(self) -> bool:

@@ -14,7 +14,6 @@ from reports.figures.base import Figure
 from reports.numbers.arms import ArmsResult
 from reports.numbers.judge import JudgeResult
 from reports.numbers.report import CoverageResult, QuestionReport, StudyReport, VoiceReport
-from reports.stats.among import RaterPair
 from reports.stats.pairs import FloatArray
 from reports.words import COEFFICIENTS, cap, code_of, count, heard, n_pairs, name_of, not_asked_how, worded
 
@@ -47,9 +46,9 @@ def _matrix(report: StudyReport, question: QuestionReport) -> Figure:
     people = report.data.people
     judges = [result for result in question.judges if result.with_people]
     weighted = question.spec.kind == Kind.SCALE and not report.filters.before_weighted_judges
-    pairs = [(p.rater_a, p.rater_b, _kappa(p, weighted), p.n) for p in question.agreement.among.pairs]
+    pairs = [(p.rater_a, p.rater_b, p.kappa(weighted=weighted), p.n) for p in question.agreement.among.pairs]
     for number, result in enumerate(judges):
-        pairs += [(p.rater_a, len(people) + number, _kappa(p, weighted), p.n) for p in result.with_people]
+        pairs += [(p.rater_a, len(people) + number, p.kappa(weighted=weighted), p.n) for p in result.with_people]
     at_work = sorted({rater for pair in pairs for rater in pair[:2]})
     place = {rater: n for n, rater in enumerate(at_work)}
     names = [*(code_of(rater) for rater in people), *(code_of(result.judge) for result in judges)]
@@ -81,10 +80,6 @@ def _matrix(report: StudyReport, question: QuestionReport) -> Figure:
         alt=_("A matrix of %(raters)s raters; κ lies between %(low).2f and %(high).2f.")
         % {"raters": len(at_work), "low": low, "high": high},
     )
-
-
-def _kappa(pair: RaterPair, weighted: bool) -> float | None:
-    return pair.cohen_quadratic if weighted else pair.cohen
 
 
 def _by_sheet(report: StudyReport, question: QuestionReport) -> Figure:

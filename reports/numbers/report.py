@@ -206,6 +206,11 @@ class StudyReport:
 
 
 def compute(data: StudyData, filters: Filters) -> StudyReport:
+    with filters.as_then():
+        return _computed(data, filters)
+
+
+def _computed(data: StudyData, filters: Filters) -> StudyReport:
     sections = []
     for spec in data.scheme.sections:
         questions = tuple(

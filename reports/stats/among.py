@@ -84,6 +84,10 @@ class RaterPair:
     ac1: float | None
     pabak: float | None
 
+    def kappa(self, *, weighted: bool) -> float | None:
+        """Cohen's kappa, with quadratic weights where options stand in an order."""
+        return self.cohen_quadratic if weighted else self.cohen
+
 
 @dataclass(frozen=True)
 class Prevalence:

@@ -218,6 +218,18 @@ class Resampling:
             return self.without_draws()
         return self.interval(self.draw(per_cluster, statistic), n_sheets=n_sheets)
 
+    def refusal(self, questions: Sequence[Answers], *, paired: bool) -> Interval | None:
+        """What agreement has in place of an interval where too few clusters tell of it; None where enough do.
+
+        Args:
+            paired: clusters with a cell that two have answered count alone. Where there is none, the value itself is
+                not defined: that is another reason.
+        """
+        if self.too_few:
+            return self.without_draws()
+        n_paired = paired_clusters(questions, self.by).size if paired else 0
+        return self.without_paired(n_paired) if 0 < n_paired < MINIMUM_CLUSTERS else None
+
     def without_paired(self, n_paired: int) -> Interval:
         """What there is of agreement where so few clusters have a cell that two have answered."""
         none = self.without_draws()
@@ -324,12 +336,6 @@ def resampling_of(
     if group_many and clusters.size > MAXIMUM_GROUPS:
         group = np.random.default_rng([seed, clusters.size]).permutation(clusters.size) % MAXIMUM_GROUPS
     return Resampling(by=by, clusters=clusters, group=group, n_draws=n_draws, seed=seed, expanded=expanded)
-
-
-def too_few_paired(questions: Sequence[Answers], by: By) -> bool:
-    """Whether what agreement is computed from lies in too few documents, or sheets. Where there is none at all, the
-    value is not defined: that is another reason."""
-    return 0 < paired_clusters(questions, by).size < MINIMUM_CLUSTERS
 
 
 def paired_clusters(questions: Sequence[Answers], by: By) -> IntArray:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from reports.stats import distributions as stats
 from reports.stats.answers import Answers, IntArray
 from reports.stats.bootstrap import CONFIDENCE, MINIMUM_CLUSTERS, TOO_FEW_CLUSTERS, By, cluster_keys
-from reports.stats.hiring.means import ShareBounds, clusters_worth, degrees_of_freedom, pull, share_bounds
+from reports.stats.hiring.means import ShareBounds, clusters_worth, degrees_of_freedom, pulled_sums, share_bounds
 from reports.stats.pairs import FloatArray
 
 NO_BOTH = "no cell has the judge's label and a person's answer"
@@ -95,7 +95,7 @@ def powered_mean(
             variance = float((np.bincount(group, influence) ** 2).sum() * correction)
         else:
             parts = [slice(None, n), slice(n, None)] if n_elsewhere else [slice(None)]
-            pulled = [_pulled(group[part], influence[part], groups.size) for part in parts]
+            pulled = [pulled_sums(influence[part], group[part], groups.size) for part in parts]
             variance = float((np.sum(pulled, axis=0) ** 2).sum())
     error = float(np.sqrt(variance))
     half = float(stats.norm.ppf((1 + CONFIDENCE) / 2)) * error
@@ -113,11 +113,6 @@ def powered_mean(
         n_judge_only=n_elsewhere,
         n_clusters=n_clusters,
     )
-
-
-def _pulled(group: IntArray, influence: FloatArray, n_groups: int) -> FloatArray:
-    sums: FloatArray = np.bincount(group, influence, n_groups) * pull(np.bincount(group, minlength=n_groups))
-    return sums
 
 
 def option_shares(

@@ -30,7 +30,6 @@ from reports.stats.bootstrap import (
     paired_clusters,
     resampling,
     resampling_of,
-    too_few_paired,
 )
 from reports.stats.cells import CellSums, cluster_sums
 from reports.stats.coefficients import Level
@@ -74,8 +73,8 @@ def agreement_intervals(
     of_pairs: dict[str, Weights | None] = {"cohen": None}
     if ordered:
         of_pairs |= {"cohen_linear": "linear", "cohen_quadratic": "quadratic"}
-    if draws.too_few or (paired and too_few_paired([answers], by)):
-        return {name: draws.without_paired(paired_clusters([answers], by).size) for name in (*names, *of_pairs)}
+    if none := draws.refusal([answers], paired=paired):
+        return dict.fromkeys((*names, *of_pairs), none)
 
     def statistics(features: FloatArray) -> FloatArray:
         sums = CellSums.unpacked(features, k)
@@ -150,9 +149,8 @@ def average_macro_intervals(
     """
     whole = distinct(np.concatenate([cluster_keys(answers, by) for answers, _ in questions]))
     draws = resampling_of(whole, by, n_draws=n_draws, seed=seed, expanded=expanded, group_many=by == "sheet")
-    every = [answers for answers, _weights in questions]
-    if draws.too_few or (paired and too_few_paired(every, by)):
-        return MacroIntervals(*(draws.without_paired(paired_clusters(every, by).size) for _of in range(3)))
+    if none := draws.refusal([answers for answers, _weights in questions], paired=paired):
+        return MacroIntervals(none, none, none)
     if expanded and by == "document" and any(n_comparisons(of) > MAXIMUM_COMPARISONS for of, _weights in questions):
         return MacroIntervals(*(draws.without_draws(TOO_MANY_COMPARISONS) for _of in range(3)))
     draw = _macros_of_sheets if by == "sheet" else _macros_of_documents

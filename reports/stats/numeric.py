@@ -26,9 +26,7 @@ from reports.stats.bootstrap import (
     By,
     Interval,
     Resampling,
-    paired_clusters,
     resampling,
-    too_few_paired,
 )
 from reports.stats.judge import judge_codes
 from reports.stats.pairs import FloatArray
@@ -113,8 +111,8 @@ def numeric_intervals(
     Ranks, for Spearman's correlation, are those of the whole sample in every draw.
     """
     draws = resampling(answers, by, n_draws=n_draws, seed=seed, expanded=expanded)
-    if draws.too_few or (paired and too_few_paired([answers], by)):
-        return {name: draws.without_paired(paired_clusters([answers], by).size) for name in (*_OF_CELLS, *_OF_PAIRS)}
+    if none := draws.refusal([answers], paired=paired):
+        return dict.fromkeys((*_OF_CELLS, *_OF_PAIRS), none)
     x = _centred(answers, values)
     cells, first = _cell_sums(answers, x, own_means=own_means)
     cluster = draws.cluster_of(answers)

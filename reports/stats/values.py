@@ -12,7 +12,7 @@ from scipy import sparse
 
 from reports.stats.agreement import ALWAYS_THE_SAME, NO_TWO_ANSWERS
 from reports.stats.answers import Answers, IntArray
-from reports.stats.bootstrap import N_DRAWS, By, Interval, paired_clusters, resampling, too_few_paired
+from reports.stats.bootstrap import N_DRAWS, By, Interval, resampling
 from reports.stats.pairs import FloatArray
 
 
@@ -83,8 +83,8 @@ def exact_intervals(
     """Of percent, percent_of_comparisons and alpha, all of the same draws; `paired` as in `reports.stats.intervals`."""
     names = ("percent", "percent_of_comparisons", "alpha")
     draws = resampling(answers, by, n_draws=n_draws, seed=seed, expanded=expanded)
-    if draws.too_few or (paired and too_few_paired([answers], by)):
-        return {name: draws.without_paired(paired_clusters([answers], by).size) for name in names}
+    if none := draws.refusal([answers], paired=paired):
+        return dict.fromkeys(names, none)
     cells, first, _chosen = _cell_sums(answers)
     cluster = draws.cluster_of(answers)
     per_cluster = np.zeros((draws.n_clusters, cells.shape[1]))

@@ -126,16 +126,14 @@ def _candidates(report: StudyReport, question: QuestionReport, result: ArmsResul
                 "Over arms in which every candidate of the evidence stood at every place once, in cells with a label "
                 "of all of them. The shares of places are of the verdicts for a candidate; the lines below are of "
                 "pairs. Who does not look at places chooses each equally often, whichever candidate is better. "
-                "Intervals by "
-                "%(clusters)s (t)."
+                "Intervals by %(clusters)s (t)."
             )
             if report.filters.said_by_t
             else _(
                 "Over arms in which every candidate of the evidence stood at every place once, in cells with a label "
                 "of all of them. The shares of places are of the verdicts for a candidate; the lines below are of "
                 "pairs. Who does not look at places chooses each equally often, whichever candidate is better. "
-                "Intervals by "
-                "%(clusters)s."
+                "Intervals by %(clusters)s."
             )
         )
         % {"clusters": words_of(report).sheets if result.by == "sheet" else words_of(report).rows},

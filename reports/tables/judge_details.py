@@ -162,8 +162,7 @@ def _with_people(report: StudyReport, question: QuestionReport, compared: list[J
             (
                 code_of(result.judge),
                 code_of(people[pair.rater_a]),
-                pair.cohen_quadratic if weighted else pair.cohen,
-                *(pair.ac1, pair.percent, pair.n),
+                *(pair.kappa(weighted=weighted), pair.ac1, pair.percent, pair.n),
             )
             for result in compared
             for pair in result.with_people

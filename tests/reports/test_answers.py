@@ -176,6 +176,9 @@ def test_where_every_resample_is_the_same_there_is_no_interval(study: Study) -> 
     assert "No interval, since every resample gives the same value: Items." in text
     paper = sentences.results_paragraph(of, "letters")
     assert "A_m = 100.0 %;" in paper
+    # A frozen report of the methods before has the intervals of its day, wherever it is computed.
+    before = made(study, by="document", n_draws=200, methods=9).questions[0].agreement
+    assert before.low == before.high == pytest.approx(before.value)
 
 
 def test_what_reads_as_the_published_number_is_not_called_higher(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -149,6 +149,12 @@ def pull(sizes: npt.NDArray[np.number[Any]]) -> FloatArray:
     return pulled
 
 
+def pulled_sums(rest: FloatArray, group: IntArray, n_clusters: int) -> FloatArray:
+    """The residuals of each cluster, added up and times `pull`, shape (n_clusters,); `group`: the cluster of each."""
+    sums: FloatArray = np.bincount(group, rest, n_clusters) * pull(np.bincount(group, minlength=n_clusters))
+    return sums
+
+
 def degrees_of_freedom(sizes: FloatArray) -> float:
     """Of `error_by_clusters`."""
     n = float(sizes.sum())

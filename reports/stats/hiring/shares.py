@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from reports.stats.answers import IntArray
-from reports.stats.hiring.clusters import BoolArray, cluster_sums
-from reports.stats.hiring.means import clusters_worth, degrees_of_freedom, pull, share_bounds
+from reports.stats.hiring.clusters import BoolArray
+from reports.stats.hiring.means import clusters_worth, degrees_of_freedom, pulled_sums, share_bounds
 from reports.stats.pairs import FloatArray
 
 MINIMUM_CLUSTERS = 5
@@ -222,6 +222,6 @@ def _arrays(
 
 def _influence(group: IntArray, inside: BoolArray, values: FloatArray, n_groups: int) -> FloatArray:
     """What each cluster adds to the error of the mean of some cells."""
-    sums = cluster_sums(group[inside], values[inside] - values[inside].mean(), n_groups)
-    influence: FloatArray = sums * pull(np.bincount(group[inside], minlength=n_groups)) / inside.sum()
+    rest = values[inside] - values[inside].mean()
+    influence: FloatArray = pulled_sums(rest, group[inside], n_groups) / inside.sum()
     return influence
