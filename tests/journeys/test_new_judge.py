@@ -138,6 +138,18 @@ def test_who_tries_by_keys_stays_on_the_button(page: Page) -> None:
     expect(button).to_be_focused()
 
 
+def test_who_cancels_a_trial_by_keys_is_back_on_the_button(page: Page) -> None:
+    page.get_by_label("Another model runs").select_option("openai")
+    expect(page.get_by_label("Name on the server")).to_be_visible()
+    page.get_by_label("Name on the server").fill("llama")
+    page.locator("[name=location]").fill("http://127.0.0.1:9/v1")
+    button = page.get_by_role("button", name="Try it")
+    button.press("Enter")
+    page.get_by_role("button", name="Cancel").press("Enter")
+    expect(page.locator("#trial")).to_contain_text("It was cancelled.")
+    expect(button).to_be_focused()
+
+
 def test_a_trial_is_asked_for_once_at_a_time(page: Page) -> None:
     asked: list[str] = []
 

@@ -1,6 +1,6 @@
 // Small things that any page may need: a form that asks first, a text that can be copied.
 
-import { placeOf } from "./elements.js";
+import { byId, placeOf } from "./elements.js";
 
 document.addEventListener("submit", (event) => {
   const question = /** @type {HTMLFormElement} */ (event.target).dataset.confirm;
@@ -56,4 +56,14 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   if (new URL(xhr.responseURL).pathname === new URL(pathInfo.finalRequestPath, location.href).pathname) return;
   detail.shouldSwap = false;
   if (!document.getElementById("grid-config")) location.reload();
+});
+// Who was in what is replaced, by a button that is not there any more, goes on at the element that `data-focus` names.
+let goesTo = "";
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const { focus } = /** @type {HTMLElement} */ (event.target).dataset;
+  if (focus && placeOf(event).contains(document.activeElement)) goesTo = focus;
+});
+document.addEventListener("htmx:afterSettle", () => {
+  if (goesTo && document.activeElement === document.body) byId(goesTo).focus();
+  goesTo = "";
 });
