@@ -128,19 +128,17 @@ def test_a_killed_extraction_and_a_queue_that_lost_everything(site: Site) -> Non
 
 @pytest.mark.slow
 @pytest.mark.model
-@pytest.mark.parametrize(
-    ("extractor", "rows", "slow", "life"), [("parser", 60, 0.5, (3, 10)), ("writer", 12, 0.3, (4, 14))]
-)
-def test_an_extraction_by_two_workers_with_ten_kills(
-    site: Site, extractor: str, rows: int, slow: float, life: tuple[float, float]
-) -> None:
+@pytest.mark.parametrize(("extractor", "rows", "slow"), [("parser", 60, 1), ("writer", 24, 4)])
+def test_an_extraction_by_two_workers_with_ten_kills(site: Site, extractor: str, rows: int, slow: float) -> None:
+    """At any moment: while a worker starts, loads the model, or is at a document."""
     rng = random.Random(10)
     site.table = "judges_extractionitem"
     site.setup(judge=extractor, rows=rows, slow=slow)
     workers = [site.start_worker(), site.start_worker()]
     killed_at_work = 0
     for _ in range(10):
-        time.sleep(rng.uniform(*life))
+        site.wait_for("claimed")  # how long a worker takes to begin depends on the machine
+        time.sleep(rng.uniform(0, 6))
         victim = rng.randrange(2)
         killed_at_work += site.count("claimed") > 0
         site.kill(workers[victim])
