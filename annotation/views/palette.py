@@ -317,6 +317,7 @@ def messages_for_script(*, closed: bool) -> dict[str, Any]:
         "hours": _("{h} h {min} min"),
         "selected": _("Cells selected: {n} (Esc lets go)"),
         "filled": _("Cells filled: {n}."),
+        "replaced": _("Answers replaced: {n}."),
         "cleared": _("Cells cleared: {n}."),
         "leftOff": _("Left out, not asked: {n}."),
         "leftLocked": _("Left out, submitted: {n}."),

@@ -119,11 +119,11 @@ def paper_sized() -> Sheet:
     return sheet
 
 
-def slow_down(page: Page, address: str = "**/record/") -> None:
+def slow_down(page: Page, address: str = "**/record/", seconds: float = 0.06) -> None:
     """Let the server take its time with each choice, or with what else is asked of it."""
 
     def later(route: Route) -> None:
-        page.wait_for_timeout(60)
+        page.wait_for_timeout(1000 * seconds)
         route.continue_()
 
     page.route(address, later)

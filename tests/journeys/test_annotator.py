@@ -328,31 +328,66 @@ def test_where_the_study_wants_it_the_last_answer_submits(slaw: Coleslaw, browsi
     assert slaw.standing("anna")["Google 1", "carrots", "presence"] == "found-not-perfect"
 
 
-def test_a_second_correction_made_at_once_is_saved_and_submitted_too(slaw: Coleslaw, browsing: Browsing) -> None:
-    """While the first one, which submits the document, is on its way."""
+@pytest.mark.parametrize("key", [[], ["s"]], ids=["last-answer", "s"])
+def test_who_types_in_rhythm_labels_the_next_document_whatever_the_network_takes(
+    slaw: Coleslaw, browsing: Browsing, key: list[str]
+) -> None:
+    """The last answer, or `s`, leads on at once: a key for the next document never meets the one before."""
+    study = slaw.study
+    if not key:
+        actions.change_study(study=study, slug=study.slug, title=study.title, guideline="", submit_complete=True)
+    page = browsing.person("anna")
+    for address in ("**/record/", "**/submit/"):
+        slow_down(page, address, seconds=0.4)
+    grid = Grid(page, slaw.sheet).open()
+    for first in "132":
+        grid.keys(first, *"1" * 9, *key)
+    grid.settle()
+    expect(page.locator("#n-submitted")).to_have_text("3", timeout=20_000)
+    standing = slaw.standing("anna")
+    rows = ("Google 1", "Google 2", "Bing 1")
+    assert [standing[row, "white cabbage", "presence"] for row in rows] == ["found", "not-found", "found-not-perfect"]
+    assert all(
+        answer in ("found", "task-found", "ingredients-match", "no-tool-involved", "no-ingredients-used")
+        for (_row, column, _question), answer in standing.items()
+        if column != "white cabbage"
+    )
+    assert {slaw.assignment("anna", row).state for row in rows} == {"submitted"}
+
+
+def test_who_corrects_a_document_on_its_way_comes_back_to_it(slaw: Coleslaw, browsing: Browsing) -> None:
     study = slaw.study
     actions.change_study(study=study, slug=study.slug, title=study.title, guideline="", submit_complete=True)
     page = browsing.person("anna")
     grid = Grid(page, slaw.sheet).open()
-    submitted = page.locator("#n-submitted")
-    grid.keys(*"1" * 10)
-    expect(submitted).to_have_text("1")
-    slow_down(page)
-    grid.keys("p", "ArrowRight", "3", "ArrowRight", "2")
-    grid.settle()
-    expect(page.locator("#save-state")).to_have_text("Saved")
-    expect(submitted).to_have_text("1")
-    assert slaw.assignment("anna", "Google 1").state == "submitted"
-    standing = slaw.standing("anna")
-    assert standing["Google 1", "carrots", "presence"] == "not-found"
-    assert standing["Google 1", "mayonnaise", "presence"] == "found-not-perfect"
+    slow_down(page, seconds=0.4)
+    grid.keys(*"1" * 10, "p", "ArrowRight", "3")
     assert grid.where().startswith("Google 2 › Presence › white cabbage")
-    # Second thoughts about the very last answer, before it has arrived.
-    grid.keys(*"1" * 10, "2")
     grid.settle()
-    expect(submitted).to_have_text("2")
-    assert slaw.assignment("anna", "Google 2").state == "submitted"
     expect(page.locator("#save-state")).to_have_text("Saved")
+    expect(page.locator("#n-submitted")).to_have_text("1")
+    assert slaw.assignment("anna", "Google 1").state == "submitted"
+    assert slaw.standing("anna")["Google 1", "carrots", "presence"] == "not-found"
+
+
+def test_who_is_refused_is_led_back_unless_they_have_gone_on(slaw: Coleslaw, browsing: Browsing) -> None:
+    page = browsing.person("anna")
+    grid = Grid(page, slaw.sheet).open()
+    grid.keys(*"1" * 10)
+    grid.settle()
+    there = grid.where()
+    browsing.expect("ERR_FAILED")
+    page.route("**/submit/", lambda route: (page.wait_for_timeout(400), route.abort()))
+    grid.keys("s")
+    assert grid.where().startswith("Google 2")
+    grid.expect_refusal("The server did not answer. Nothing was submitted")
+    assert grid.where() == there
+    grid.keys("s", "3")
+    grid.expect_refusal("The server did not answer. Nothing was submitted")
+    assert grid.where().startswith("Google 2 › Presence › carrots")
+    grid.settle()
+    assert slaw.standing("anna")["Google 2", "white cabbage", "presence"] == "not-found"
+    assert slaw.assignment("anna", "Google 1").state == "started"
 
 
 def test_a_correction_takes_the_key_of_its_answer_and_leaving(slaw: Coleslaw, browsing: Browsing) -> None:

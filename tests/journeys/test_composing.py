@@ -203,6 +203,29 @@ def test_a_table_of_records_and_transitions_is_written_by_keys_alone(grid: Grid)
     )
 
 
+def test_what_an_earlier_visit_has_begun_is_taken_by_a_key_alone(grid: Grid) -> None:
+    page, editor = grid.page, grid.page.locator(".composing")
+    grid.go("Recipe", MIX, "tasks")
+    grid.keys("F2")
+    page.keyboard.type("mix")
+    page.reload()
+    expect(editor).to_be_visible()
+    page.locator(f"#{grid.id('Recipe', KNEAD, 'tasks')}").click()
+    expect(editor).to_be_hidden()
+    assert stands(grid) == {}
+    # Answered since elsewhere: it does not open by itself, and there are two answers.
+    builders.label(Assignment.objects.get(), {(MIX, "tasks"): ':[{"task":"stir","tool":"","ingredients":[]}]'})
+    grid.reload()
+    expect(editor).to_be_hidden()
+    grid.go("Recipe", MIX, "tasks")
+    grid.keys("F2")
+    expect(page.get_by_role("combobox", name="Task, entry 1")).to_have_value("mix")
+    grid.keys("Control+Enter")
+    grid.settle()
+    expect(page.locator(f"#{grid.id('Recipe', MIX, 'tasks')}")).to_have_attribute("data-state", "conflict")
+    assert stands(grid) == {(MIX, "tasks"): [{"task": "stir", "tool": "", "ingredients": []}]}
+
+
 def test_what_is_no_answer_is_kept_and_two_answers_are_decided_in_the_editor(grid: Grid) -> None:
     page, keyboard = grid.page, grid.page.keyboard
 

@@ -362,6 +362,28 @@ def test_choices_that_come_to_a_closed_sheet_wait_until_it_is_open_again(slaw: C
     expect(page.locator("#save-state")).to_have_text("Saved")
     assert slaw.standing("anna") == TEN_CHOSEN
     assert once_each()
+    # This page was made while the sheet was closed: it is made anew, and takes answers.
+    expect(page.locator("#refusal")).to_be_hidden()
+    grid.go("Bing 1", "mustard")
+    grid.keys("1")
+    grid.settle()
+    assert slaw.standing("anna")["Bing 1", "mustard", "presence"] == "found"
+
+
+def test_a_sheet_that_is_opened_again_says_nothing_more_of_having_been_closed(
+    slaw: Coleslaw, browsing: Browsing
+) -> None:
+    grid = Grid(browsing.person("anna"), slaw.sheet).open()
+    actions.close_sheet(sheet=slaw.sheet, by=User.objects.get(username="mara"))
+    grid.keys("1")
+    grid.expect_refusal("is closed: its work is finished")
+    actions.open_sheet(sheet=slaw.sheet)
+    grid.page.evaluate("() => window.dispatchEvent(new Event('focus'))")
+    expect(grid.page.locator("#save-state")).to_have_text("Saved")
+    expect(grid.page.locator("#refusal")).to_be_hidden()
+    grid.keys("2")
+    grid.settle()
+    assert len(slaw.standing("anna")) == 2
 
 
 def test_an_answer_to_what_the_sheet_has_no_longer_is_kept_by_the_page_which_says_so(

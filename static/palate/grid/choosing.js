@@ -85,7 +85,7 @@ export class Choosing {
     if (!this.cells.takesAnswers(cell)) return;
     const { refused } = this.editing.change([[cell, code]]);
     if (refused.length) this.describe();
-    else this.focus.go(this.focus.onward(cell) || cell);
+    else this.focus.answered(cell);
   }
 
   /** @param {string} option its key; "" clears */
@@ -100,7 +100,7 @@ export class Choosing {
       return;
     }
     const { refused } = this.editing.change([[cell, option]]);
-    if (option && !refused.length) this.focus.go(this.focus.onward(cell) || cell);
+    if (option && !refused.length) this.focus.answered(cell);
     else this.describe();
   }
 
@@ -114,7 +114,7 @@ export class Choosing {
     const same = (cell) => this.match(cell, key) || this.match(cell, answer?.label ?? key);
     /** @type {[Cell, string | undefined][]} */
     const wanted = this.range.get().map((cell) => [cell, key ? same(cell)?.key : ""]);
-    this.editing.report(this.editing.change(wanted, answer?.label));
+    this.editing.report(this.editing.change(wanted, { word: answer?.label }));
     this.describe();
   }
 

@@ -1,6 +1,7 @@
 // Copy, cut and paste: between cells, and to and from Excel or Google Sheets, as tab-separated words of the answers.
 
 import { AnswerWords } from "../core/answers.js";
+import { answerOf } from "../core/codes.js";
 import { targets } from "../core/ranges.js";
 import { fill } from "../core/sentences.js";
 import { readTabs, writeTabs } from "../core/tabs.js";
@@ -21,6 +22,8 @@ import { readTabs, writeTabs } from "../core/tabs.js";
  * @property {(title: string, sentences: string[]) => void} refused lists what was left out
  */
 
+const OURS = "application/x-palate-cells";
+
 export class CellClipboard {
   /** @param {Parts} parts */
   constructor({ cells, range, choosing, editing, words, refused }) {
@@ -31,6 +34,8 @@ export class CellClipboard {
     this.words = words;
     this.refused = refused;
     this.answers = new AnswerWords(words);
+    /** @type {(cell: Cell, text: string, seen: string) => void} */
+    this.write = () => {}; // into the editor of a cell
     const inGrid = () => cells.tables.contains(document.activeElement);
     document.addEventListener("copy", (event) => inGrid() && this.copy(event));
     document.addEventListener("cut", (event) => inGrid() && this.cut(event));
@@ -43,6 +48,7 @@ export class CellClipboard {
     const lines = this.cells.lines.slice(y0, y1 + 1).map(({ cells }) => cells.slice(x0, x1 + 1));
     const words = lines.map((line) => line.map((cell) => this.answers.write(this.cells.spec(cell), cell.code)));
     event.clipboardData?.setData("text/plain", writeTabs(words));
+    event.clipboardData?.setData(OURS, "");
     event.preventDefault();
   }
 
@@ -54,9 +60,15 @@ export class CellClipboard {
 
   /** @param {ClipboardEvent} event */
   paste(event) {
-    const rows = readTabs(event.clipboardData?.getData("text/plain") ?? "");
+    const text = event.clipboardData?.getData("text/plain") ?? "";
+    const rows = readTabs(text);
     event.preventDefault();
     if (!rows.length) return;
+    const [cell] = this.range.get();
+    if (this.isText(cell, rows) && !isOfCells(event.clipboardData)) {
+      this.write(cell, text.trim(), answerOf(cell.code));
+      return;
+    }
     /** @type {[Cell, string][]} */
     const wanted = [];
     /** @type {[Cell, string][]} */
@@ -73,9 +85,10 @@ export class CellClipboard {
       else if (!cell.off) unknown.push([cell, word]);
     }
     const done = this.editing.change(wanted.filter(([cell, answer]) => answer || cell.code));
-    // As in any spreadsheet an empty word clears; the words that went are not seen any more, so it is said.
+    // As in any spreadsheet an empty word clears, and any other replaces; the words that went are not seen any more, so it is
+    // said, but for the one cell that had the focus.
     const hasCleared = done.changed.some((cell) => !cell.code);
-    this.editing.report(done, hasCleared);
+    this.editing.report(done, hasCleared || (done.replaced > 0 && done.changed.length > 1));
     const left = [
       ...unknown.map(([cell, word]) =>
         this.sentence(cell, fill(this.words.unknownWord, { word: word.trim().slice(0, 80) })),
@@ -90,6 +103,16 @@ export class CellClipboard {
   }
 
   /**
+   * Lines that may be one text, for a cell that takes one: a column of a spreadsheet goes down, a paragraph does not.
+   * @param {Cell} cell
+   * @param {string[][]} rows
+   */
+  isText(cell, rows) {
+    const isLines = rows.length > 1 && rows.every(({ length }) => length === 1);
+    return isLines && !this.range.isRange && this.cells.isTyped(cell) && this.cells.spec(cell).kind !== "number";
+  }
+
+  /**
    * @param {Cell} cell
    * @param {string} reason
    */
@@ -97,3 +120,10 @@ export class CellClipboard {
     return `${this.cells.title(cell)}: ${reason}`;
   }
 }
+
+/**
+ * It was copied out of cells, here or in a spreadsheet.
+ * @param {DataTransfer | null} data
+ */
+const isOfCells = (data) =>
+  data !== null && (data.types.includes(OURS) || data.getData("text/html").includes("<table"));

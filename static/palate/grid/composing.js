@@ -2,10 +2,11 @@
 // the document stays in sight beside it. What is half done is kept in the browser with each key, so that a reload, a crash or
 // a log-out loses none of it. Ctrl+Enter takes it as one step, Escape leaves the cell as it was.
 
-import { valueCode } from "../core/codes.js";
+import { answerOf, valueCode } from "../core/codes.js";
 import { Trail } from "../core/trail.js";
 import { writtenValue } from "../core/values.js";
 import { hasDialog, make, placeOf } from "../page/elements.js";
+import { Begun } from "./begun.js";
 
 /** @typedef {import("../core/queue.js").Store} Store */
 /** @typedef {import("../core/sentences.js").Sentences} Sentences */
@@ -49,11 +50,10 @@ export class Composing {
     this.editing = editing;
     this.words = words;
     this.refuse = refuse;
-    this.store = store;
-    this.prefix = `${name}:`;
+    this.begun = new Begun({ cells, store, name });
     /** @type {Map<string, Editor>} */
     this.editors = new Map(); // kind of answer -> its editor
-    /** @type {(cell: Cell, text: string) => void} */
+    /** @type {(cell: Cell, text: string, seen: string) => void} */
     this.write = () => {}; // the same answer in its text form
     /** @type {Cell | null} */
     this.cell = null; // the one whose answer is put together
@@ -61,7 +61,8 @@ export class Composing {
     this.draft = null;
     /** @type {Trail<unknown>} */
     this.trail = new Trail();
-    this.isChanged = false;
+    this.seen = ""; // what stood in the cell when it was begun
+    this.isChanged = false; // since the editor was opened
     this.title = make("h2", { id: "composing-title" });
     this.note = make("div", { className: "both" });
     this.place = make("div", { className: "body" });
@@ -79,6 +80,11 @@ export class Composing {
     this.box.setAttribute("aria-describedby", "composing-keys");
     this.box.append(make("header", {}, this.title, this.note), this.place, this.said, this.keys, buttons);
     tables.after(this.box);
+    this.begun.changed = (cell) => {
+      if (cell !== this.cell || this.isChanged) return;
+      this.quit();
+      this.focus.go(cell);
+    };
     this.box.addEventListener("keydown", (event) => this.press(event));
     // A click on what takes no keys leaves them where they are.
     this.box.addEventListener("mousedown", (event) => {
@@ -130,10 +136,9 @@ export class Composing {
 
   // What an earlier visit left half done is put before its person again.
   start() {
-    const left = this.store.names(this.prefix).flatMap((name) => this.cells.get(name.slice(this.prefix.length)) ?? []);
-    for (const { td } of left) td.dataset.typed = "";
-    const cell = left.find((one) => this.takes(one) && !one.off && this.cells.takesAnswers(one));
-    if (!cell || !this.kept(cell)) return;
+    const left = this.begun.start();
+    const cell = left.find((one) => this.takes(one) && !one.off && this.cells.takesAnswers(one) && this.kept(one));
+    if (!cell) return;
     this.focus.go(cell);
     this.open(cell);
   }
@@ -141,11 +146,13 @@ export class Composing {
   /**
    * What was left half done in a cell; undefined where it is nothing that its editor knows.
    * @param {Cell} cell
+   * @returns {{draft: unknown, seen: string} | undefined}
    */
   kept(cell) {
     try {
-      const draft = JSON.parse(this.store.read(this.prefix + cell.id) ?? "null");
-      return draft && this.editorOf(cell).fits(cell, draft) ? draft : undefined;
+      const { text, seen } = this.begun.read(cell) ?? { text: "null", seen: "" };
+      const draft = JSON.parse(text);
+      return draft && this.editorOf(cell).fits(cell, draft) ? { draft, seen } : undefined;
     } catch {
       return undefined; // somebody else's entry
     }
@@ -167,8 +174,9 @@ export class Composing {
     const editor = this.editorOf(cell);
     this.cell = cell;
     this.trail = new Trail();
-    this.isChanged = kept !== undefined || mine !== undefined;
-    this.draft = kept ?? editor.begin(cell, this.cells.value(mine ?? cell.code), isBegun);
+    this.seen = kept?.seen ?? answerOf(cell.code);
+    this.isChanged = false;
+    this.draft = kept?.draft ?? editor.begin(cell, this.cells.value(mine ?? cell.code), isBegun);
     this.title.textContent = this.cells.title(cell);
     this.keys.textContent = editor.keys;
     this.place.replaceChildren(editor.element);
@@ -220,7 +228,7 @@ export class Composing {
     if (!cell) return;
     this.draft = draft;
     this.isChanged = true;
-    this.store.write(this.prefix + cell.id, JSON.stringify(draft));
+    this.begun.write(cell, { text: JSON.stringify(draft), seen: this.seen });
     this.say("");
     if (!isDrawn) this.editor.draw(cell, draft);
     this.tables.dispatchEvent(new CustomEvent("palate:activity", { bubbles: true }));
@@ -302,18 +310,21 @@ export class Composing {
   record(cell, read) {
     const code = codeOf(read);
     // What stands there already decides between two answers.
-    if (code !== cell.code || this.editing.saving.conflicts.has(cell.id)) this.editing.change([[cell, code]]);
+    if (code !== cell.code || this.editing.saving.conflicts.has(cell.id))
+      this.editing.change([[cell, code]], { seen: this.seen });
   }
 
-  // Somebody went elsewhere in the tables: what is an answer is taken, what is none is kept for later.
+  // Somebody went elsewhere in the tables: what was changed here and is an answer is taken; what is none, or what only an
+  // earlier visit has begun, is kept for later.
   quit() {
-    const { cell, draft, isChanged } = this;
+    const { cell, draft } = this;
     if (!cell) return;
-    const read = isChanged ? this.editorOf(cell).read(cell, draft) : null;
-    const refused = isChanged ? this.refusal(cell, read) : "";
+    if (!this.isChanged) return this.close({ keep: true });
+    const read = this.editorOf(cell).read(cell, draft);
+    const refused = this.refusal(cell, read);
     this.close({ keep: refused !== "" });
     if (refused) this.refuse(`${refused} ${this.words.keptForLater}`);
-    else if (isChanged) this.record(cell, read);
+    else this.record(cell, read);
   }
 
   cancel() {
@@ -336,13 +347,12 @@ export class Composing {
     const text = read ? writtenValue(this.cells.spec(cell), read.value) : "";
     this.close();
     this.focus.go(cell);
-    this.write(cell, text);
+    this.write(cell, text, this.seen);
   }
 
   close({ keep = false } = {}) {
-    if (this.cell && !keep) this.store.remove(this.prefix + this.cell.id);
-    if (this.cell && keep) this.cell.td.dataset.typed = "";
-    else if (this.cell) delete this.cell.td.dataset.typed;
+    if (this.cell && !keep) this.begun.remove(this.cell);
+    else if (this.cell) this.begun.mark(this.cell);
     if (this.cell) this.editor.left?.();
     this.cell = null;
     this.box.hidden = true;

@@ -29,7 +29,8 @@ export class Confirming {
     const drafts = cells.filter((cell) => isDraft(cell.code) && !cell.off && !this.cells.isLocked(cell));
     if (!drafts.length) return;
     this.editing.change(drafts.map((cell) => [cell, answerOf(cell.code)]));
-    if (cells.length === 1) this.focus.go(this.focus.onward(cells[0]) || cells[0]);
-    else this.choosing.describe();
+    if (cells.length === 1) this.focus.answered(cells[0]);
+    else if (!this.range.isRange) this.focus.go(this.focus.beyond(this.focus.cell) || this.focus.cell);
+    this.choosing.describe();
   }
 }

@@ -19,6 +19,7 @@ import { fill } from "../core/sentences.js";
  * @property {Cell[]} locked submitted
  * @property {Cell[]} foreign no answer fits
  * @property {[cell: Cell, sentence: string][]} refused by a check of the scheme
+ * @property {number} replaced how many of those that changed have another answer now
  * @property {string} word the answer, as a sentence says it
  */
 /** @typedef {{cell: Cell, before: string, now: string}} Changed a cell with its codes */
@@ -45,11 +46,12 @@ export class Editing {
    * Change cells as one step, line by line. "" clears; undefined stands where no answer fits. A change of a single cell opens a
    * submitted document again; one of many leaves out what is submitted.
    * @param {[cell: Cell, code: string | undefined][]} wanted
-   * @param {string} [word]
+   * @param {{word?: string, seen?: string}} [how] word: the answer, as a sentence says it; seen: what stood in the cell when its
+   *   answer was begun, if that was not now
    */
-  change(wanted, word = "") {
+  change(wanted, { word = "", seen: begun } = {}) {
     /** @type {Done} */
-    const left = { changed: [], off: [], locked: [], foreign: [], refused: [], word };
+    const left = { changed: [], off: [], locked: [], foreign: [], refused: [], replaced: 0, word };
     /** @type {Wanted[]} */
     let possible = [];
     /** @type {Cell[]} */
@@ -65,13 +67,14 @@ export class Editing {
     left.refused = [...refusals];
     possible = possible.filter(([cell]) => !refusals.has(cell));
     this.refuse([...new Set(refusals.values())].join(" "));
-    const seen = new Map(possible.map(([cell]) => [cell, answerOf(cell.code)]));
+    const seen = new Map(possible.map(([cell]) => [cell, begun ?? answerOf(cell.code)]));
     const { diff, unasked } = this.cells.apply(possible);
     left.off = possible.map(([cell]) => cell).filter((cell) => unasked.has(cell));
     const done = possible.filter(([cell]) => !unasked.has(cell));
     if (!done.length && (!same.length || corrected)) return left;
     if (corrected) this.reopened(done[0][0].assignment);
     left.changed = done.map(([cell]) => cell);
+    left.replaced = done.filter(([cell, code]) => code && seen.get(cell)).length;
     /**
      * @param {Cell} cell
      * @param {string} code
@@ -153,14 +156,15 @@ export class Editing {
   }
 
   /**
-   * How many cells were filled, and how many cleared.
+   * How many cells were filled, with how many answers in the place of others, and how many were cleared.
    * @param {Done} done
    */
-  told({ changed }) {
+  told({ changed, replaced }) {
     const cleared = changed.filter((cell) => !cell.code).length;
     const filled = changed.length - cleared;
     const said = [];
     if (filled || !cleared) said.push(fill(this.words.filled, { n: filled }));
+    if (replaced) said.push(fill(this.words.replaced, { n: replaced }));
     if (cleared) said.push(fill(this.words.cleared, { n: cleared }));
     return said.join(" ");
   }

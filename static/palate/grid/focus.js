@@ -22,6 +22,8 @@ export class Focus {
     this.beam = make("div", { className: "beam", ariaHidden: "true" });
     /** @type {((cell: Cell, keep: boolean) => void)[]} */
     this.listeners = []; // called at once, before the paint: keep them quick
+    /** @type {(cell: Cell) => Cell | null} */
+    this.beyond = () => null; // where the answer that completes a document leads, if that is out of it
   }
 
   /** The focused cell: there is always one once the page has started. */
@@ -156,6 +158,14 @@ export class Focus {
   }
 
   /**
+   * An answer was given in a cell: on to what waits, or it stays.
+   * @param {Cell} cell
+   */
+  answered(cell) {
+    this.go(this.onward(cell) || this.beyond(cell) || cell);
+  }
+
+  /**
    * Where the key that takes what was typed leads: down, as in a spreadsheet; where that is another document, on in this
    * one, as after any answer.
    * @param {Cell} cell
@@ -163,8 +173,10 @@ export class Focus {
    */
   afterTyped(cell, step) {
     const there = this.target(step > 0 ? "ArrowDown" : "ArrowUp", cell);
-    const stays = step < 0 || there?.assignment === cell.assignment;
-    return (stays ? there : this.onward(cell)) || cell;
+    if (step < 0) return there || cell;
+    const onward = this.onward(cell);
+    const beyond = onward ? null : this.beyond(cell);
+    return beyond || (there?.assignment === cell.assignment ? there : onward) || cell;
   }
 
   /**

@@ -122,7 +122,7 @@ const choosing = new Choosing({
   where: byId("where"),
   choices: byId("choices"),
 });
-new CellClipboard({ cells, range, choosing, editing, words, refused });
+const clipboard = new CellClipboard({ cells, range, choosing, editing, words, refused });
 const finder = new Finder({ cells, focus, words, box: byId("find") });
 const stillOpen = new StillOpen({ tables, focus, cells, saving, words, refuse });
 const composing = new Composing({
@@ -159,7 +159,7 @@ const typing = new Typing({
   name: `palate:typing:${config.store}`,
   panel: byId("writing"),
 });
-composing.write = typing.write.bind(typing);
+composing.write = clipboard.write = typing.write.bind(typing);
 choosing.doubts = doubts.of.bind(doubts);
 saving.acknowledged.push((edit, answer) => {
   doubts.tell(answer.warnings ?? []);

@@ -65,6 +65,7 @@ export class Saving {
     this.rider = () => null; // what is to be submitted behind these edits, in the same request
     /** @type {{locked: string, documents: string[]} | null} */
     this.closed = null; // while the sheet is: what the page said of locked cells before, and the documents that it locked
+    this.isStale = false; // the page was made while the sheet was closed, and it is open: what is locked the server alone knows
     /** @type {Map<string, string>} */
     this.conflicts = new Map(); // id -> the code that was chosen here
     this.conflictStore = `palate:conflict:${config.store}:`;
@@ -244,7 +245,9 @@ export class Saving {
    * @param {boolean} closed
    */
   close(closed) {
+    this.isStale = !closed && this.cells.isClosed && !this.closed;
     if (closed === Boolean(this.closed)) return;
+    if (!closed) this.refuse("");
     const { documents, locked } = this.cells;
     const open = documents.filter((one) => !locked.has(one));
     const { locked: said, documents: touched } = this.closed ?? { locked: this.words.locked, documents: open };
@@ -374,6 +377,7 @@ export class Saving {
       this.slow = setTimeout(() => this.say(), 300); // mostly it is saved before, and nothing flickers
     else this.say();
     for (const listener of this.changed) listener(state);
+    if (this.isStale && (state === "saved" || state === "held")) location.reload();
   }
 
   say() {

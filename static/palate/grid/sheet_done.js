@@ -1,6 +1,6 @@
 // The end of a sheet: says what is done, and leads to the next one.
 
-import { byId, hasDialog, inside, make } from "../page/elements.js";
+import { byId, hasDialog, inside, isWriting, make } from "../page/elements.js";
 
 /** @typedef {import("./focus.js").Focus} Focus */
 /** @typedef {{sentence: string, links: {label: string, url: string}[]}} Done what the server says when nothing of a sheet is left */
@@ -31,7 +31,7 @@ export class SheetDone {
       ),
     );
     this.panel.hidden = false;
-    this.links.querySelector("a")?.focus();
+    if (!isWriting()) this.links.querySelector("a")?.focus();
   }
 
   close({ back = true } = {}) {

@@ -90,7 +90,7 @@ export class Skipping {
     this.editing.change(wanted.map((cell) => [cell, skipCode(reason)]));
     this.dialog.close();
     const last = wanted.at(-1);
-    if (last && !this.range.isRange) this.focus.go(this.focus.onward(last) || last);
+    if (last && !this.range.isRange) this.focus.answered(last);
     else this.choosing.describe();
   }
 }

@@ -2,13 +2,14 @@
 
 import { answerOf } from "../core/codes.js";
 import { fill } from "../core/sentences.js";
-import { byId, elementOf, placeOf } from "../page/elements.js";
+import { byId, elementOf, isWriting, placeOf } from "../page/elements.js";
 import { isJson, PATIENCE } from "../page/requests.js";
 
 /** @typedef {import("../core/sentences.js").Sentences} Sentences */
 /** @typedef {import("../core/queue.js").Edit} Edit */
 /** @typedef {import("../core/queue.js").Store} Store */
 /** @typedef {import("../sheet/keys.js").Keys} Keys */
+/** @typedef {import("./cells.js").Cell} Cell */
 /** @typedef {import("./cells.js").Cells} Cells */
 /** @typedef {import("./editing.js").Editing} Editing */
 /** @typedef {import("./focus.js").Focus} Focus */
@@ -88,22 +89,26 @@ export class Submitting {
     editing.isClosing = (assignment) => assignment === this.closing;
     focus.listeners.push(() => this.closeCorrected());
     this.busy = false;
-    this.next = ""; // the assignment to submit as soon as its last choices are saved
+    /** @type {string[]} */
+    this.next = []; // the assignments to submit as soon as their last choices are saved, in their order
+    /** @type {Map<string, {from: Cell, to: Cell}>} */
+    this.going = new Map(); // assignment -> where it was left, before the server has said that it is submitted
+    focus.beyond = (cell) => this.beyond(cell);
     this.counting = 0;
     saving.rider = (edits) => this.rider(edits);
     this.rests = 0; // until when `s` does nothing, in milliseconds since the page was opened
     saving.acknowledged.push((edit, { states }) => {
       for (const [assignment, state] of Object.entries(states)) this.set(assignment, state);
       if (edit?.reopen && this.closing in states) this.crossed.add(this.closing);
-      if (edit && !edit.restore && "submits" in config) this.submitComplete(Object.keys(states));
+      if (edit) this.submitComplete(edit);
     });
     saving.changed.push((state) => {
       this.count();
-      if (!this.next) return;
+      if (!this.next.length) return;
       if (state === "retrying") {
+        for (const assignment of this.next.splice(0)) this.comeBack(assignment);
         refuse(words.waiting);
-        this.next = "";
-      } else if (state !== "saving") this.turn(this.next);
+      } else if (state !== "saving") this.turn(this.next[0]);
     });
     saving.changed.push((state) => {
       if (state === "saved") this.closeCorrected();
@@ -145,7 +150,7 @@ export class Submitting {
   keys(keys) {
     keys.add("s", ({ repeat }) => {
       // Held down or pressed twice it is one submission: the focus goes on, and the second would be about another document.
-      if (repeat || this.busy || this.next || performance.now() < this.rests) return;
+      if (repeat || performance.now() < this.rests) return;
       this.turn(this.focus.cell.assignment);
     });
   }
@@ -168,6 +173,7 @@ export class Submitting {
     if (!this.isOpen(assignment)) {
       this.corrected.delete(assignment);
       this.keep(assignment, false);
+      this.forget(assignment);
     }
     this.cells.lock(assignment, !this.isOpen(assignment));
     this.count();
@@ -228,7 +234,9 @@ export class Submitting {
   /** @returns {string[]} what was opened by a correction, is complete and saved */
   toClose() {
     if (this.busy || this.saving.queue.edits.length) return [];
-    return [...this.corrected].filter((one) => this.isOpen(one) && !this.cells.left.get(one) && !this.isContested(one));
+    return [...this.corrected].filter(
+      (one) => this.isOpen(one) && !this.going.has(one) && !this.cells.left.get(one) && !this.isContested(one),
+    );
   }
 
   /** @param {string} assignment */
@@ -257,14 +265,21 @@ export class Submitting {
   }
 
   /**
-   * Where the study wants it: the last answer of the document that has the focus submits it.
-   * @param {string[]} answered
+   * What an edit has completed is submitted as soon as nothing is on its way, where the study wants it.
+   * @param {Edit} edit
    */
-  submitComplete(answered) {
-    const { assignment } = this.focus.cell;
-    const isDone = !this.cells.left.get(assignment) && !this.focus.onward(this.focus.cell);
-    if (!answered.includes(assignment) || !isDone) return;
-    if (this.stateOf(assignment) === "started") this.next = assignment; // as soon as nothing is on its way
+  submitComplete(edit) {
+    const assignment = this.completed([edit]);
+    if (this.stateOf(assignment) === "started" && !this.next.includes(assignment)) this.next.push(assignment);
+  }
+
+  /**
+   * Nothing waits in it.
+   * @param {string} assignment
+   */
+  isDone(assignment) {
+    if (this.cells.left.get(assignment)) return false;
+    return !this.cells.partsOf(assignment).some((cell) => this.focus.isWaiting(cell));
   }
 
   /** @param {string} assignment */
@@ -278,20 +293,21 @@ export class Submitting {
    * @param {boolean} [stay] the focus stays where it is
    */
   async turn(assignment, stay = false) {
-    this.next = "";
+    this.forget(assignment);
     const { queue } = this.saving;
     queue.adopt(); // what another tab has not got through belongs to the document too
-    if (queue.waiting.length) {
-      if (queue.state === "retrying") this.refuse(this.words.waiting);
-      else {
-        this.next = assignment;
-        this.saving.flush();
-      }
+    if (queue.waiting.length && queue.state === "retrying") return this.failed(assignment, this.words.waiting);
+    if (this.isContested(assignment)) return this.failed(assignment, this.words.decideFirst);
+    if (this.stateOf(assignment) === "withdrawn") return this.failed(assignment, this.words.notYours);
+    const from = this.focus.cell;
+    // Whoever goes on means the next document, and does not wait for the server's answer.
+    const leaves = !stay && from.assignment === assignment && !this.going.has(assignment);
+    if (leaves && this.isOpen(assignment) && this.isDone(assignment)) this.focus.go(this.leave(from));
+    if (queue.waiting.length || this.busy) {
+      this.next.push(assignment);
+      if (!this.busy) this.saving.flush();
       return;
     }
-    if (this.isContested(assignment)) return this.refuse(this.words.decideFirst);
-    if (this.stateOf(assignment) === "withdrawn") return this.refuse(this.words.notYours);
-    if (this.busy) return;
     this.busy = true;
     const taken = this.stateOf(assignment) === "submitted";
     this.closing = taken ? "" : assignment;
@@ -306,30 +322,89 @@ export class Submitting {
     this.closing = "";
     const crossed = this.crossed.delete(assignment);
     const loggedOut = response ? this.saving.withoutLogin(response) : "";
-    if (loggedOut) return this.refuse(loggedOut);
-    if (!answer) return this.refuse(this.words.notSubmitted);
-    if (response?.status === 409) {
+    if (loggedOut || !answer) this.failed(assignment, loggedOut || this.words.notSubmitted);
+    else if (response?.status === 409) {
       // A correction of one's own may be there before the submission that it followed, which then shows something else.
       const { columns } = answer;
       if (taken || !columns || !this.correctedMeanwhile(assignment, crossed)) this.refused(assignment, answer);
       else this.saving.takeOver({ columns, states: {} });
-      return;
-    }
-    if (stay || taken) {
-      const { submittedAgain } = this.words;
-      this.refuse(stay ? fill(submittedAgain, { row: this.cells.nameOf(assignment) }) : "", { calm: true });
-      if (!stay) this.rests = performance.now() + REST;
+    } else if (stay) {
+      this.refuse(fill(this.words.submittedAgain, { row: this.cells.nameOf(assignment) }), { calm: true });
       this.told(assignment, answer.state);
-      if (stay) {
-        this.correctedMeanwhile(assignment, crossed);
-        return;
-      }
+      this.correctedMeanwhile(assignment, crossed);
+    } else if (taken) {
+      this.refuse("", { calm: true });
+      this.rests = performance.now() + REST;
+      this.told(assignment, answer.state);
       queue.release((edit) => edit.changes.some(([id]) => this.cells.get(id)?.assignment === assignment));
-      return this.focus.back();
+      if (!isWriting()) this.focus.back();
+    } else {
+      this.told(assignment, answer.state);
+      if (!this.correctedMeanwhile(assignment, crossed)) this.goOn(assignment, from, answer);
     }
-    this.refuse("");
-    this.told(assignment, answer.state);
-    if (!this.correctedMeanwhile(assignment, crossed)) this.goOn(assignment, answer);
+    if (this.next.length && !queue.waiting.length) this.turn(this.next[0]);
+  }
+
+  /** @param {string} assignment that is not to be submitted any more, or is on its way */
+  forget(assignment) {
+    this.next = this.next.filter((one) => one !== assignment);
+  }
+
+  /**
+   * @param {string} assignment that could not be submitted
+   * @param {string} sentence
+   */
+  failed(assignment, sentence) {
+    this.comeBack(assignment);
+    this.refuse(sentence);
+  }
+
+  // --- where the focus goes -------------------------------------------------------------------------------------------
+
+  /**
+   * Behind a document that is submitted: the next one, and behind the last one those that were passed over.
+   * @param {Cell} from
+   * @returns {Cell | null}
+   */
+  following({ assignment }) {
+    const { documents } = this.cells;
+    const at = documents.indexOf(assignment);
+    const others = [...documents.slice(at + 1), ...documents.slice(0, at)];
+    const next = others.find((one) => this.isOpen(one) && !this.going.has(one));
+    return next ? this.focus.firstOf(next) : null;
+  }
+
+  /**
+   * The cell to which a document is left that is about to be submitted.
+   * @param {Cell} from
+   */
+  leave(from) {
+    const to = this.following(from);
+    if (to) {
+      this.going.set(from.assignment, { from, to });
+      this.rests = performance.now() + REST;
+    }
+    return to;
+  }
+
+  /**
+   * Where the study wants it, the last answer of a document submits it, and leads out of it.
+   * @param {Cell} cell
+   */
+  beyond(cell) {
+    const isSubmitted = "submits" in this.config && this.isOpen(cell.assignment) && this.isDone(cell.assignment);
+    return isSubmitted ? this.leave(cell) : null;
+  }
+
+  /**
+   * It is not submitted: whoever has not gone on from where the focus was put is led back.
+   * @param {string} assignment
+   */
+  comeBack(assignment) {
+    const went = this.going.get(assignment);
+    this.going.delete(assignment);
+    this.rests = 0;
+    if (went && this.focus.cell === went.to && !isWriting()) this.focus.go(went.from);
   }
 
   /**
@@ -339,22 +414,23 @@ export class Submitting {
    * @returns {import("./saving.js").Rider | null}
    */
   rider(edits) {
-    const assignment = this.next || this.completed(edits);
+    const assignment = this.next[0] || this.completed(edits);
     if (!assignment || this.busy || this.isContested(assignment)) return null;
     if (!this.isOpen(assignment)) return null;
+    const from = this.focus.cell;
     return {
       assignment,
       seen: () => this.seen(assignment),
       heard: (answer) => {
-        this.next = "";
+        this.forget(assignment);
         if (answer.message !== undefined) return () => this.refused(assignment, answer);
         const isCorrected = this.corrected.has(assignment);
         this.told(assignment, answer.state ?? "");
         return () => {
           if (this.correctedMeanwhile(assignment)) return;
-          this.goOn(assignment, isCorrected ? {} : answer); // who corrects at the end of a sheet has heard of it
+          this.goOn(assignment, from, isCorrected ? {} : answer); // who corrects at the end of a sheet has heard of it
           const { submittedAgain } = this.words;
-          this.refuse(isCorrected ? fill(submittedAgain, { row: this.cells.nameOf(assignment) }) : "", { calm: true });
+          if (isCorrected) this.refuse(fill(submittedAgain, { row: this.cells.nameOf(assignment) }), { calm: true });
         };
       },
     };
@@ -366,12 +442,14 @@ export class Submitting {
    */
   completed(edits) {
     if (!("submits" in this.config)) return "";
-    const { assignment } = this.focus.cell;
-    /** @param {Edit} edit */
-    const isOf = ({ restore, changes }) =>
-      !restore && changes.some(([id]) => this.cells.get(id)?.assignment === assignment);
-    if (!edits.some(isOf) || this.cells.left.get(assignment) || this.focus.onward(this.focus.cell)) return "";
-    return assignment;
+    const { assignment: here } = this.focus.cell;
+    for (const { restore, changes } of edits) {
+      const touched = new Set(changes.map(([id]) => this.cells.get(id)?.assignment ?? ""));
+      // What fills cells of many documents submits the one that has the focus alone.
+      const [assignment] = touched.size === 1 ? touched : [...touched].filter((one) => one === here);
+      if (!restore && assignment && this.isDone(assignment)) return assignment;
+    }
+    return "";
   }
 
   /**
@@ -379,23 +457,26 @@ export class Submitting {
    * @param {import("./saving.js").Submitted} answer
    */
   refused(assignment, { columns, open, message = "" }) {
+    this.comeBack(assignment);
     if (columns) this.saving.takeOver({ columns, states: {} });
     if (open) this.stillOpen.show(assignment, open, message);
     this.refuse(message);
   }
 
   /**
-   * A document is submitted: to the next one, or to what the server says at the end of the sheet.
+   * A document is submitted: to the next one, if it has not been left, or to what the server says at the end of the sheet.
    * @param {string} assignment
+   * @param {Cell} from which cell had the focus then
    * @param {import("./saving.js").Submitted} answer
    */
-  goOn(assignment, { done }) {
-    this.rests = performance.now() + REST;
-    const { documents } = this.cells;
-    const at = documents.indexOf(assignment) + 1;
-    // Behind the last one those are left that were passed over.
-    const next = [...documents.slice(at), ...documents.slice(0, at)].find((one) => this.isOpen(one));
-    this.focus.go(next ? this.focus.firstOf(next) : this.focus.cell);
+  goOn(assignment, from, { done }) {
+    const isLeft = this.going.delete(assignment);
+    // Whoever has gone elsewhere meanwhile, or is writing, is left there.
+    if (!isLeft && from.assignment === assignment && this.focus.cell === from && !isWriting()) {
+      this.rests = performance.now() + REST;
+      this.refuse("");
+      this.focus.go(this.following(from) || from);
+    }
     if (done) this.sheetDone.show(done);
   }
 

@@ -3,10 +3,11 @@
 // Alt+Enter) is a new line, and Ctrl+Enter takes it. F2 once more, or a long text, opens it beside the tables, above the
 // document. What is being typed is kept in the browser with each letter, so that a reload, a crash or a log-out loses none of it.
 
-import { valueCode } from "../core/codes.js";
+import { answerOf, valueCode } from "../core/codes.js";
 import { completions } from "../core/completing.js";
 import { hasLines, readings, readValue, writtenValue } from "../core/values.js";
 import { fragment, inside, make, placeOf } from "../page/elements.js";
+import { Begun } from "./begun.js";
 import { Suggesting } from "./suggesting.js";
 
 /** @typedef {import("../core/queue.js").Store} Store */
@@ -55,14 +56,15 @@ export class Typing {
     this.keys = keys;
     this.words = words;
     this.refuse = refuse;
-    this.store = store;
-    this.prefix = `${name}:`;
+    this.begun = new Begun({ cells, store, name });
     this.suggesting = new Suggesting({ cells, columns: editing.checking.checks });
     this.panel = panel;
     this.title = inside(panel, "h2", HTMLHeadingElement);
     this.room = inside(panel, ".room", HTMLElement);
     /** @type {Cell | null} */
     this.cell = null; // the one that is being typed into
+    this.seen = ""; // what stood in it when that was begun
+    this.isTouched = false; // something was typed since it was opened
     /** @type {{text: string, shown: string}[]} */
     this.offers = [];
     this.picked = -1; // of the offers
@@ -91,15 +93,19 @@ export class Typing {
       const at = [...this.list.children].indexOf(placeOf(event));
       if (at >= 0) this.take(this.offers[at].text);
     });
+    this.begun.changed = (cell) => {
+      if (cell !== this.cell || this.isTouched) return;
+      this.close({ keep: true });
+      this.refuse("");
+      this.focus.go(cell);
+    };
     for (const kind of ["mousedown", "click", "copy", "cut", "paste"])
       this.box.addEventListener(kind, (event) => event.stopPropagation());
   }
 
   // What an earlier visit left half typed is put before its person again.
   start() {
-    const left = this.store.names(this.prefix).flatMap((name) => this.cells.get(name.slice(this.prefix.length)) ?? []);
-    for (const { td } of left) td.dataset.typed = "";
-    const cell = left.find((one) => this.cells.isTyped(one));
+    const cell = this.begun.start().find((one) => this.cells.isTyped(one));
     if (!cell) return;
     this.focus.go(cell);
     this.write(cell);
@@ -146,7 +152,7 @@ export class Typing {
    * @param {Cell} cell
    */
   takeSuggestion(cell) {
-    const text = cell.code || this.kept(cell) !== null ? "" : this.suggesting.suggestion(cell);
+    const text = cell.code || this.begun.read(cell) ? "" : this.suggesting.suggestion(cell);
     if (!text) return false;
     this.write(cell, text);
     this.commit(1, "right");
@@ -159,22 +165,28 @@ export class Typing {
    */
   edit(cell, text) {
     // What has parts has an editor of its own.
-    if (this.composing.takes(cell) && this.kept(cell) === null) this.composing.open(cell, text !== undefined);
+    if (this.composing.takes(cell) && !this.begun.read(cell)) this.composing.open(cell, text !== undefined);
     else this.write(cell, text);
   }
 
   /**
    * @param {Cell} cell
-   * @param {string} [text] instead of what stands there, or was typed and not taken
+   * @param {string} [instead] of what stands there, or was typed and not taken
+   * @param {string} [seen] what stood there when it was begun, if that was not now
    */
-  write(cell, text = this.kept(cell) ?? this.written(cell)) {
+  write(cell, instead, seen) {
+    const kept = instead === undefined ? this.begun.read(cell) : null;
+    const text = instead ?? kept?.text ?? this.written(cell);
     this.cell = cell;
+    this.seen = seen ?? kept?.seen ?? answerOf(cell.code);
+    this.isTouched = false;
     this.field.value = text;
     this.field.ariaLabel = this.title.textContent = this.cells.title(cell);
-    this.refuse(text && text === this.kept(cell) ? this.words.stillTyped : "");
+    this.refuse(kept?.text ? this.words.stillTyped : "");
     this.field.setSelectionRange(text.length, text.length);
     this.open(text.length > LONG.characters || text.split("\n").length > LONG.lines);
-    this.offer();
+    if (seen === undefined) this.offer();
+    else this.typed(); // it is not in the cell yet
   }
 
   /** @param {boolean} beside the tables, where there is more room; else in the cell */
@@ -214,14 +226,6 @@ export class Typing {
   }
 
   /**
-   * What was typed into a cell and not taken.
-   * @param {Cell} cell
-   */
-  kept(cell) {
-    return this.store.read(this.prefix + cell.id);
-  }
-
-  /**
    * What stands in a cell; of two answers the one that was given here.
    * @param {Cell} cell
    */
@@ -235,7 +239,8 @@ export class Typing {
   typed() {
     const { cell } = this;
     if (!cell) return;
-    this.store.write(this.prefix + cell.id, this.field.value);
+    this.isTouched = true;
+    this.begun.write(cell, { text: this.field.value, seen: this.seen });
     this.field.removeAttribute("aria-invalid");
     this.refuse("");
     this.grow();
@@ -262,6 +267,7 @@ export class Typing {
     this.list.hidden = !this.offers.length;
     this.field.ariaExpanded = String(!this.list.hidden);
     this.field.removeAttribute("aria-activedescendant");
+    if (!this.list.hidden) this.list.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
 
   /** @param {1 | -1} step */
@@ -304,6 +310,8 @@ export class Typing {
       this.insert("\n");
     else if (key === "Enter") this.commit(shiftKey ? -1 : 1, "down");
     else if (key === "Tab") this.commit(shiftKey ? -1 : 1, "right");
+    else if (/^[a-z]$/i.test(key) && altKey && !ctrlKey && !metaKey && this.keys.knowsWithAlt(event))
+      this.command(event);
     else return;
     event.preventDefault();
   }
@@ -330,7 +338,7 @@ export class Typing {
       return false;
     }
     this.close();
-    if (code !== cell.code) this.editing.change([[cell, code]]);
+    if (code !== cell.code) this.editing.change([[cell, code]], { seen: this.seen });
     return true;
   }
 
@@ -347,15 +355,28 @@ export class Typing {
       return;
     }
     const there = this.focus.tab(step);
+    const isDone = step > 0 && !this.focus.onward(cell);
     // A document that this completes is left by a key of its own, as everywhere.
     const leaves = there && there.assignment !== cell.assignment;
-    this.focus.go(leaves && step > 0 && !this.focus.onward(cell) ? cell : there || cell);
+    this.focus.go((isDone && this.focus.beyond(cell)) || (leaves && isDone ? cell : there || cell));
   }
 
-  // A click elsewhere takes what was typed; what is no answer stays in the browser, and is there again at the next edit.
+  /**
+   * A command takes what was typed first. Where Alt makes another sign, as on a Mac, that is typed.
+   * @param {KeyboardEvent} event
+   */
+  command(event) {
+    const { cell } = this;
+    if (!this.put()) return;
+    this.focus.go(cell);
+    this.keys.pressWithAlt(event);
+  }
+
+  // A click elsewhere takes what was typed. What is no answer, and what an earlier visit has typed, stays in the browser, and is
+  // there again at the next edit.
   leave() {
     if (this.isMoving || document.activeElement === this.field) return; // the window has lost the focus, not the field
-    if (this.cell && !this.put()) this.close({ keep: true });
+    if (this.cell && (!this.isTouched || !this.put())) this.close({ keep: true });
   }
 
   undo() {
@@ -366,9 +387,8 @@ export class Typing {
   }
 
   close({ keep = false } = {}) {
-    if (this.cell && !keep) this.store.remove(this.prefix + this.cell.id);
-    if (this.cell && keep) this.cell.td.dataset.typed = "";
-    else if (this.cell) delete this.cell.td.dataset.typed;
+    if (this.cell && !keep) this.begun.remove(this.cell);
+    else if (this.cell) this.begun.mark(this.cell);
     this.cell = null;
     this.following.disconnect();
     this.field.removeAttribute("aria-invalid");

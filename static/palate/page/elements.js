@@ -63,6 +63,9 @@ export function fragment(html) {
 /** A dialog is open, and has the keys. */
 export const hasDialog = () => document.querySelector("dialog[open]") !== null;
 
+/** Somebody is writing into a field, from which the keys are not to be taken. */
+export const isWriting = () => document.activeElement?.matches("input, textarea") ?? false;
+
 /**
  * The element in which something happened.
  * @param {Event} event

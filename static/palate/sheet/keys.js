@@ -54,6 +54,14 @@ export class Keys {
   }
 
   /**
+   * Whether it is one.
+   * @param {KeyboardEvent} event
+   */
+  knowsWithAlt(event) {
+    return keysWithAlt(event).some((name) => this.find(name));
+  }
+
+  /**
    * @param {KeyboardEvent} event
    * @param {Action | undefined} action
    */
