@@ -212,6 +212,19 @@ def test_a_new_name_goes_down_by_one_key_and_comes_back_by_another(grid: Grid) -
     expect(panel).to_be_hidden()
     assert "sweet dry mixture" in fifth()
 
+    # Hidden it is not written to: a screen reader would read it out with every answer.
+    page.evaluate(
+        """() => {
+            window.written = 0;
+            const count = (records) => { window.written += records.length };
+            const all = { attributes: true, childList: true, characterData: true, subtree: true };
+            new MutationObserver(count).observe(document.getElementById("renaming"), all);
+        }"""
+    )
+    grid.keys("Backspace", "Control+z")
+    grid.settle()
+    assert page.evaluate("window.written") == 0
+
 
 def test_letters_that_nothing_has_are_answered(grid: Grid) -> None:
     page = grid.page

@@ -60,15 +60,19 @@ export class Renaming {
   draw() {
     const { found, words } = this;
     const below = found && found.cell.code === found.code ? this.below(found) : [];
-    this.panel.hidden = !below.length;
     if (!found || !below.length) {
       this.found = null;
+      if (!this.panel.hidden) this.panel.hidden = true;
       return;
     }
     const pairs = found.renames.map(([old, now]) => fill(words.nowCalled, { old, now }));
-    this.title.textContent = pairs.join("; ");
-    const steps = below.map(({ number }) => number).join(", ");
-    this.told.textContent = fill(words.usedBelow, { steps });
+    const title = pairs.join("; ");
+    const told = fill(words.usedBelow, { steps: below.map(({ number }) => number).join(", ") });
+    // It is read aloud whole when any of it is written.
+    if (!this.panel.hidden && this.title.textContent === title && this.told.textContent === told) return;
+    this.title.textContent = title;
+    this.told.textContent = told;
+    this.panel.hidden = false;
   }
 
   /**
