@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from annotation.models import Decision, Label, Look
 from tests import builders
@@ -194,3 +194,52 @@ def test_a_manager_restores_after_a_preview(slaw: Coleslaw, browsing: Browsing) 
     expect(page.get_by_text("1 cell is restored.")).to_be_visible()
     expect(page.get_by_text("by mara")).to_be_visible()
     assert builders.standing(mine) == {("mustard", "presence"): "found"}
+
+
+def test_keys_are_for_the_cell_that_has_the_focus_while_a_decision_is_on_its_way(
+    slaw: Coleslaw, browsing: Browsing
+) -> None:
+    """Who has gone on stays there, and is told what was decided elsewhere; Escape takes nothing back that is sent."""
+    page = browsing.person("mara")
+    open_lens(page, slaw)
+    held: list[Route] = []
+    page.route("**/decide/", lambda route: held.append(route))
+    first, second = "Google 1 › Presence › white cabbage", "Google 1 › Presence › carrots"
+
+    page.keyboard.press("4")
+    page.keyboard.press("Enter")
+    expect(page.locator("#said")).to_have_text("Saving…")
+    page.keyboard.press("Escape")
+    expect(page.locator("#reason")).to_be_visible()
+    page.locator("td[tabindex] + td").click()
+    assert where(page) == second
+    page.keyboard.press("3")
+    expect(page.locator("#reason-of")).to_contain_text("Not found")
+    page.keyboard.type("there is no carrot")
+    held.pop().continue_()
+    expect(page.locator("#said")).to_have_text(f"{first}: Decided: Implied")
+    assert where(page) == second
+    expect(page.locator("#reason")).to_be_focused()
+
+    page.keyboard.press("Enter")
+    expect(page.locator("#said")).to_have_text("Saving…")
+    page.wait_for_function("() => document.querySelectorAll('td[data-f~=decided]').length === 1")
+    page.locator("#open-counts").focus()
+    held.pop().continue_()
+    expect(page.locator("#said")).to_have_text("Decided: Not found")
+    expect(page.locator("#open-counts")).to_be_focused()
+    assert gold(slaw) == {("Google 1", "white cabbage"): "implied", ("Google 1", "carrots"): "not-found"}
+
+
+def test_a_slow_refusal_is_one_sentence(slaw: Coleslaw, browsing: Browsing) -> None:
+    page = browsing.person("mara")
+    browsing.expect("409")
+    open_lens(page, slaw)
+    held: list[Route] = []
+    page.route("**/decide/", lambda route: held.append(route))
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    expect(page.locator("#said")).to_have_text("Saving…")
+    held.pop().continue_()
+    expect(page.locator("#refusal")).to_contain_text("Give a reason")
+    expect(page.locator("#said")).to_be_empty()

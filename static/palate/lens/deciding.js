@@ -20,29 +20,33 @@ import { choiceButton, optionButtons } from "../sheet/options.js";
  * @property {(cell: Cell) => Option[]} optionsOf the cell's question; none where its answers are values
  * @property {string | undefined} address to which a decision goes; none for who may only look
  * @property {Sentences} words
- * @property {(cell: Cell, isDecided: boolean) => void} decided a decision is saved, or taken back
+ * @property {(cell: Cell) => string} titleOf
+ * @property {(cell: Cell, isDecided: boolean, isHere: boolean) => void} decided a decision is saved, or taken back; isHere: its person waited for that
  */
+/** @typedef {{cell: Cell, option: Option | null, isOwn: boolean, isSaving: boolean}} Open what the reason is asked for; with neither an option nor a text of one's own it is taken back */
 
 const OWN = "own"; // what the button for an answer of one's own chooses
 const LONGEST_SHOWN = 60; // characters of an answer on its button
 
 export class Deciding {
   /** @param {Parts} parts */
-  constructor({ cells, focus, optionsOf, address, words, decided }) {
+  constructor({ cells, focus, optionsOf, address, words, titleOf, decided }) {
     this.cells = cells;
     this.focus = focus;
     this.optionsOf = optionsOf;
     this.address = address;
     this.words = words;
+    this.titleOf = titleOf;
     this.decided = decided;
-    /** @type {{cell: Cell, option: Option | null, isOwn: boolean} | null} */
-    this.open = null; // while the reason is asked for; with neither an option nor a text of one's own it is taken back
-    this.saving = false;
+    /** @type {Open | null} */
+    this.open = null; // until it is saved, or somebody goes on to another cell
+    /** @type {Promise<unknown>} */
+    this.last = Promise.resolve(); // decisions go to the server one after the other
     this.choices = byId("choices");
     this.form = elementOf("reason-form", HTMLFormElement);
     this.own = elementOf("own", HTMLTextAreaElement);
     this.reason = elementOf("reason", HTMLInputElement);
-    focus.leaving.push(() => this.cancel({ back: false }));
+    focus.leaving.push(() => this.close({ back: false }));
     focus.listeners.push((cell) => this.describe(cell));
     focus.told.push((cell) => {
       if (this.takesValues(cell)) this.describe(cell);
@@ -131,11 +135,11 @@ export class Deciding {
    */
   choose(isMeant) {
     const cell = this.focus.now;
-    if (!cell || !this.address || this.saving) return;
+    if (!cell || !this.address) return;
     const option = this.optionsOf(cell).find(isMeant) ?? null;
     if (!option && !cell.flags.has("decided")) return;
     byId("reason-of").replaceChildren(option ? chip(option) : "", ` ${option ? option.label : this.words.withdraw}`);
-    this.ask({ cell, option, isOwn: false });
+    this.ask({ cell, option, isOwn: false, isSaving: false });
     this.reason.focus();
   }
 
@@ -164,15 +168,15 @@ export class Deciding {
    * @param {string} text
    */
   openOwn(cell, text) {
-    if (!this.address || this.saving) return false;
+    if (!this.address) return false;
     byId("reason-of").replaceChildren();
     this.own.value = text;
     this.own.rows = Math.min(6, text.split("\n").length);
-    this.ask({ cell, option: null, isOwn: true });
+    this.ask({ cell, option: null, isOwn: true, isSaving: false });
     return true;
   }
 
-  /** @param {{cell: Cell, option: Option | null, isOwn: boolean}} open */
+  /** @param {Open} open */
   ask(open) {
     this.open = open;
     this.say("");
@@ -183,7 +187,13 @@ export class Deciding {
     this.choices.hidden = true;
   }
 
-  cancel({ back = true } = {}) {
+  // What is on its way to the server is saved whatever key is pressed.
+  cancel() {
+    if (this.open?.isSaving) this.say(this.words.saving);
+    else this.close();
+  }
+
+  close({ back = true } = {}) {
     if (!this.open) return;
     this.open = null;
     this.refuse("");
@@ -193,40 +203,52 @@ export class Deciding {
   }
 
   async save() {
-    if (!this.open || this.saving || !this.address) return;
-    const { cell, option, isOwn } = this.open;
-    const { row, column, question } = cell;
-    const text = isOwn ? this.own.value : "";
-    if (isOwn && !text.trim()) return this.refuse(this.words.ownNeeded);
-    this.saving = true;
-    const slow = setTimeout(() => this.say(this.words.saving), 300);
+    const { open } = this;
+    if (!open || open.isSaving || !this.address) return;
+    const text = open.isOwn ? this.own.value : "";
+    if (open.isOwn && !text.trim()) return this.refuse(this.words.ownNeeded);
+    open.isSaving = true;
+    this.refuse("");
+    const slow = setTimeout(() => this.open === open && this.say(this.words.saving), 300);
+    const reason = this.reason.value;
+    const sent = this.last.then(() => this.send(open, text, reason));
+    this.last = sent;
+    const refusal = await sent;
+    clearTimeout(slow);
+    open.isSaving = false;
+    const isHere = this.open === open;
+    // Who has gone on is told what it is about.
+    const name = isHere ? "" : `${this.titleOf(open.cell)}: `;
+    if (refusal) return this.refuse(name + refusal);
+    const hasKeys = this.form.contains(document.activeElement) || document.activeElement === document.body;
+    if (isHere) this.close({ back: hasKeys });
+    const decided = open.option ? open.option.label : clipped(text.trim());
+    this.say(name + (decided ? fill(this.words.decided, { option: decided }) : this.words.withdrawn));
+    this.decided(open.cell, Boolean(decided), isHere && hasKeys);
+  }
+
+  /**
+   * Gives the sentence that refuses it, "" for none.
+   * @param {Open} open
+   * @param {string} text
+   * @param {string} reason
+   * @returns {Promise<string>}
+   */
+  async send({ cell: { row, column, question }, option }, text, reason) {
     try {
-      const answer = await fetch(this.address, {
+      const answer = await fetch(this.address ?? "", {
         method: "POST",
         credentials: "same-origin",
         headers: { "X-CSRFToken": csrfToken() },
-        body: new URLSearchParams({
-          row,
-          column,
-          question,
-          option: option?.key ?? "",
-          text,
-          reason: this.reason.value,
-        }),
+        body: new URLSearchParams({ row, column, question, option: option?.key ?? "", text, reason }),
       });
-      if (answer.status === 409) return this.refuse((await answer.json()).message);
-      if (answer.status === 403 || answer.redirected) return this.refuse(this.words.loggedOut);
-      if (!answer.ok) return this.refuse(this.words.notSaved);
+      if (answer.status === 409) return (await answer.json()).message;
+      if (answer.status === 403 || answer.redirected) return this.words.loggedOut;
+      if (!answer.ok) return this.words.notSaved;
       for (const drawn of (await answer.json()).cells) this.cells.redraw(drawn);
-      this.cancel();
-      const decided = option ? option.label : clipped(text.trim());
-      this.say(decided ? fill(this.words.decided, { option: decided }) : this.words.withdrawn);
-      this.decided(cell, Boolean(decided));
+      return "";
     } catch {
-      this.refuse(this.words.notSaved);
-    } finally {
-      clearTimeout(slow);
-      this.saving = false;
+      return this.words.notSaved;
     }
   }
 
@@ -237,6 +259,7 @@ export class Deciding {
 
   /** @param {string} sentence */
   refuse(sentence) {
+    if (sentence) this.say("");
     byId("refusal").textContent = sentence;
     byId("refusal").hidden = !sentence;
   }

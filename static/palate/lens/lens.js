@@ -49,20 +49,27 @@ const deciding = new Deciding({
   optionsOf: ({ question }) => palette[question].options,
   address: config.decide,
   words: messages,
-  decided(cell, isDecided) {
+  titleOf,
+  decided(cell, isDecided, isHere) {
     const { kind, undecided } = filters.now;
     states?.refresh();
     filter();
-    if ((kind || undecided) && isDecided) step(1);
-    else focus.go(cell);
+    if (isHere && (kind || undecided) && isDecided) step(1);
+    else if (isHere || (cell === focus.now && !deciding.open)) focus.go(cell, { keys: isHere });
   },
 });
 
-focus.listeners.push(({ row, question, column, line }) => {
-  states?.show(row, `c-${row}-${column}-${question}`);
+/** @param {Cell} cell */
+function titleOf({ question, column, line }) {
   const name = line.doc.querySelector(".name")?.textContent ?? "";
   const names = [name, palette[question].title, byId(`h-${column}`).title];
-  byId("where").textContent = names.filter(Boolean).join(" › "); // a column has no name where a row has one form
+  return names.filter(Boolean).join(" › "); // a column has no name where a row has one form
+}
+
+focus.listeners.push((cell) => {
+  const { row, question, column } = cell;
+  states?.show(row, `c-${row}-${column}-${question}`);
+  byId("where").textContent = titleOf(cell);
   filters.showPlace(focus.now);
 });
 
