@@ -117,6 +117,9 @@ describe("the name of a key", () => {
   test("its place stands in where its sign means nothing", () => {
     assert.equal(keyPlace(press("ě", { code: "Digit2" })), "2"); // Czech
     assert.equal(keyPlace(press("2", { code: "Digit2", shiftKey: true })), "");
+    assert.equal(keyPlace(press("=", { code: "Minus" })), "-"); // Czech
+    assert.equal(keyPlace(press("ß", { code: "Minus" })), "-"); // German
+    assert.equal(keyPlace(press("?", { code: "Minus", shiftKey: true })), "");
     assert.equal(keyPlace(press("ν", { code: "KeyN" })), "n"); // Greek
     assert.equal(keyPlace(press("z", { code: "KeyY" })), "");
     assert.equal(keyPlace(press("€", { code: "KeyE", held: ["AltGraph"] })), "");

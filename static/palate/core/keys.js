@@ -28,12 +28,13 @@ export function keysWithAlt(event) {
 
 /**
  * What the key's place on the keyboard means where its sign means nothing here: a digit that needs Shift on Czech and French
- * keyboards, a letter in Greek or Cyrillic.
+ * keyboards, the key right of the digits, a letter in Greek or Cyrillic.
  * @param {Press} event
  */
 export function keyPlace(event) {
   const [, digit, letter] = /^(?:Digit(\d)|Key([A-Z]))$/.exec(event.code) || [];
   if (event.getModifierState("AltGraph")) return "";
   if (letter) return event.key > "\x7f" ? letter.toLowerCase() : "";
-  return event.shiftKey ? "" : (digit ?? "");
+  if (event.shiftKey) return "";
+  return event.code === "Minus" ? "-" : (digit ?? "");
 }
