@@ -19,6 +19,10 @@ PLACES = 10
 
 # A comma alone is a decimal point, unless three digits behind it may be thousands.
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
+# So may three behind a point, where all answers are whole numbers.
+_THOUSANDS_OR_WHOLE = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}", re.ASCII)
+# Blanks between groups of three digits.
+_GROUPED = re.compile(r"([+-]?[1-9]\d{0,2}(?: \d{3})+)([.,]\d*)?", re.ASCII)
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?", re.IGNORECASE)
 _IN_TEXT = re.compile(r"(?<![\w.])[-−]?\d+(?:,\d{3})*(?:\.\d+)?(?![\w]*\d)")
 
@@ -27,12 +31,12 @@ class Number(AnswerKind):
     def canonical(self, spec: QuestionSpec, raw: Any) -> Value:
         own = _own(spec)
         number = _number(raw, own.unit)
-        if number is None and isinstance(raw, str) and _THOUSANDS.fullmatch(text := _bare(raw, own.unit)):
+        if isinstance(raw, str) and _two_ways(own).fullmatch(text := _bare(raw, own.unit)):
             raise AnswerRefused(
                 gettext_noop("“%(answer)s” may be %(point)s or %(whole)s. Write one of the two for “%(question)s”."),
                 answer=raw[:80],
-                point=text.replace(",", "."),
-                whole=text.replace(",", ""),
+                point=re.sub(r"\.000\Z", "", text.replace(",", ".")),
+                whole=re.sub(r"[.,]", "", text),
                 question=spec.title,
             )
         if number is None:
@@ -71,10 +75,11 @@ class Number(AnswerKind):
         return self.canonical(spec, text) if text.strip() else None
 
     def from_judge(self, spec: QuestionSpec, text: str) -> Value:
-        """The whole answer as a number, else the only number that stands in it."""
+        """The whole answer as a number, else the only one in it; models write English, so a point is one."""
         text = unwrapped(spec, text)
-        if _number(text.rstrip("."), _own(spec).unit) is not None:
-            return self.canonical(spec, text.rstrip("."))
+        whole = _number(text.rstrip("."), _own(spec).unit)
+        if whole is not None:
+            return self.canonical(spec, whole)
         written = {number.replace(",", "").replace("−", "-") for number in _IN_TEXT.findall(text)}
         found = {_number(number, ""): number for number in written}
         if len(found) != 1:
@@ -84,7 +89,8 @@ class Number(AnswerKind):
                 else gettext_noop("The model wrote no number: “%(text)s”."),
                 text=text[:80],
             )
-        return self.canonical(spec, *found.values())
+        ((number, said),) = found.items()
+        return self.canonical(spec, said if number is None else number)
 
     def distance(self, spec: QuestionSpec, a: Value, b: Value) -> float:
         """The difference as a share of the range, where the question has one."""
@@ -109,6 +115,12 @@ def _own(spec: QuestionSpec) -> NumberSpec:
     return spec.number
 
 
+def _two_ways(own: NumberSpec) -> re.Pattern[str]:
+    """What is written like this may be thousands, or not."""
+    is_whole = own.step is not None and float(own.step).is_integer() and float(own.min or 0).is_integer()
+    return _THOUSANDS_OR_WHOLE if is_whole else _THOUSANDS
+
+
 def _tidied(number: float) -> int | float:
     number = round(number, PLACES)
     return int(number) if number == int(number) else number
@@ -131,11 +143,14 @@ def _number(raw: Any, unit: str) -> int | float | None:
 
 
 def _bare(raw: str, unit: str) -> str:
-    """What is written, without the unit."""
+    """What is written, without the unit and the blanks between thousands."""
     text = tidy(raw)
     if unit:
         text = re.sub(rf"\s*{re.escape(unit)}\Z", "", text, flags=re.IGNORECASE)
-    return text.replace("−", "-")
+    text = text.replace("−", "-")
+    if grouped := _GROUPED.fullmatch(text):
+        return grouped[1].replace(" ", "") + (grouped[2] or "")
+    return text
 
 
 def _bounds(own: NumberSpec) -> str:

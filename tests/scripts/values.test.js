@@ -40,9 +40,10 @@ test("both readings of a number are offered, as far as they are answers", () => 
   const anyNumber = questions["any number"].script;
   const upTo = { ...anyNumber, number: { min: 0, max: 500, step: null, unit: "g" } };
   assert.deepEqual(readings(anyNumber, "1,234", words), ["1.234", "1234"]);
-  assert.deepEqual(readings(anyNumber, "−12,000", words), ["-12.000", "-12000"]);
+  assert.deepEqual(readings(anyNumber, "−12,000", words), ["-12", "-12000"]);
   assert.deepEqual(readings(upTo, "1,234 g", words), ["1.234"]);
   assert.deepEqual(readings(upTo, "501,000", words), []);
+  assert.deepEqual(readings(questions.whole.script, "1.000", words), ["1", "1000"]);
   for (const typed of ["", "12,5", "1234", "1,234,567", "x"]) assert.deepEqual(readings(anyNumber, typed, words), []);
 });
 

@@ -53,6 +53,10 @@ import { fill } from "./sentences.js";
 const LARGEST = 1e15;
 // A comma alone is a decimal point, unless three digits behind it may be thousands.
 const THOUSANDS = /^[+-]?[1-9]\d{0,2},\d{3}$/;
+// So may three behind a point, where all answers are whole numbers.
+const THOUSANDS_OR_WHOLE = /^[+-]?[1-9]\d{0,2}[.,]\d{3}$/;
+// Blanks between groups of three digits.
+const GROUPED = /^([+-]?[1-9]\d{0,2}(?: \d{3})+)([.,]\d*)?$/;
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$/i;
 const ARROW = "->";
 const NO_RECORDS = "|";
@@ -103,18 +107,27 @@ export const folded = (text) =>
 const escapeForPattern = (sign) => sign.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
 /**
- * What is typed, without the unit.
+ * What is typed, without the unit and the blanks between thousands.
  * @param {NumberSpec} own
  * @param {string} typed
  */
 function bareNumber(own, typed) {
   let text = tidy(typed);
   if (own.unit) text = text.replace(new RegExp(`\\s*${escapeForPattern(own.unit)}$`, "i"), "");
-  return text.replace("−", "-");
+  text = text.replace("−", "-");
+  const grouped = GROUPED.exec(text);
+  return grouped ? grouped[1].replaceAll(" ", "") + (grouped[2] ?? "") : text;
 }
 
-/** @param {string} text with a comma that may stand before decimals, or before thousands */
-const twoWays = (text) => [text.replace(",", "."), text.replace(",", "")];
+/**
+ * What is written like this may be thousands, or not.
+ * @param {NumberSpec} own
+ */
+const mayBeThousands = ({ step, min }) =>
+  step !== null && Number.isInteger(step) && Number.isInteger(min ?? 0) ? THOUSANDS_OR_WHOLE : THOUSANDS;
+
+/** @param {string} text with a sign that may stand before decimals, or before thousands */
+const twoWays = (text) => [text.replace(",", ".").replace(/\.000$/, ""), text.replace(/[.,]/, "")];
 
 /**
  * The numbers that may be meant by what is typed where it can be read in two ways: those that are answers.
@@ -123,8 +136,10 @@ const twoWays = (text) => [text.replace(",", "."), text.replace(",", "")];
  * @param {Sentences} words
  */
 export function readings(question, typed, words) {
-  const text = question.number ? bareNumber(question.number, typed) : "";
-  return THOUSANDS.test(text) ? twoWays(text).filter((one) => "value" in readNumber(question, one, words)) : [];
+  const { number } = question;
+  const text = number ? bareNumber(number, typed) : "";
+  if (!number || !mayBeThousands(number).test(text)) return [];
+  return twoWays(text).filter((one) => "value" in readNumber(question, one, words));
 }
 
 /**
@@ -136,7 +151,7 @@ export function readings(question, typed, words) {
 function readNumber({ title, number: own }, typed, words) {
   if (!own) throw new TypeError("no number");
   let text = bareNumber(own, typed);
-  if (THOUSANDS.test(text)) {
+  if (mayBeThousands(own).test(text)) {
     const [point, whole] = twoWays(text);
     const readings = { point, whole };
     return { refused: fill(words.numberTwoWays, { answer: typed.slice(0, 80), question: title, ...readings }) };
