@@ -315,9 +315,9 @@ export class Cells {
    * "Google 1 › Task › shred"
    * @param {Cell} cell
    */
-  title(cell) {
+  title(cell, between = " › ") {
     const names = [this.nameOf(cell.assignment), this.spec(cell).title, this.columnOf(cell).name];
-    return names.filter(Boolean).join(" › "); // a column has no name where a row has one form
+    return names.filter(Boolean).join(between); // a column has no name where a row has one form
   }
 
   // --- what is in a cell ----------------------------------------------------------------------------------------------

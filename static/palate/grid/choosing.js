@@ -37,6 +37,8 @@ export class Choosing {
     this.clicked = 0;
     /** @type {(cell: Cell) => string[]} */
     this.doubts = () => []; // what is doubtful about the answer in a cell
+    /** @type {((cell: Cell) => void)[]} */
+    this.described = []; // listeners: the line says of the focused cell what it says
     focus.listeners.push(() => this.describe());
     // In a range keys are commands, and letters no text.
     range.listeners.push(() => this.cells.takesValues(focus.cell) && this.describe());
@@ -57,7 +59,7 @@ export class Choosing {
     for (const digit of "0123456789-")
       keys.add(digit, (event) => {
         const option = this.cells.spec(this.focus.cell).options.find(({ hotkey }) => hotkey === digit);
-        if (!option && digit !== "0") return false;
+        if (!option && digit !== "0") return this.noOption(digit);
         // A key that is held down is one choice, not a line of them.
         if (!event.repeat) this.choose(option ? option.key : "");
         return true;
@@ -66,6 +68,17 @@ export class Choosing {
     keys.add("Ctrl+d", () => this.fillDown());
     const hasTwo = () => this.cells.takesValues(this.focus.cell) && this.mine(this.focus.cell) !== undefined;
     keys.add("c", () => this.decide(answerOf(this.focus.cell.code)), hasTwo);
+  }
+
+  /**
+   * A number that means nothing in the focused cell: it is said, and leads nobody there.
+   * @param {string} key
+   */
+  noOption(key) {
+    const { cell } = this.focus;
+    const isAsked = !this.cells.takesValues(cell) && !cell.off && this.cells.takesAnswers(cell);
+    if (isAsked) this.editing.refuse(fill(this.words.noOption, { key }));
+    return false;
   }
 
   /**
@@ -157,6 +170,12 @@ export class Choosing {
 
   describe() {
     const { cell } = this.focus;
+    this.draw(cell);
+    for (const listener of this.described) listener(cell);
+  }
+
+  /** @param {Cell} cell */
+  draw(cell) {
     this.hints.draw();
     const isText = this.hints.isText();
     // An item may be a sentence: what is said of the cell after its name has to be seen.

@@ -157,9 +157,9 @@ export class Editing {
 
   /**
    * How many cells were filled, with how many answers in the place of others, and how many were cleared.
-   * @param {Done} done
+   * @param {Pick<Done, "changed"> & Partial<Done>} done
    */
-  told({ changed, replaced }) {
+  told({ changed, replaced = 0 }) {
     const cleared = changed.filter((cell) => !cell.code).length;
     const filled = changed.length - cleared;
     const said = [];

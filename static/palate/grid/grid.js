@@ -32,6 +32,7 @@ import { Saving } from "./saving.js";
 import { Seeking } from "./seeking.js";
 import { SheetDone } from "./sheet_done.js";
 import { Skipping } from "./skipping.js";
+import { Speaking } from "./speaking.js";
 import { StillOpen } from "./still_open.js";
 import { Submitting } from "./submitting.js";
 import { TransitionsEditor } from "./transitions.js";
@@ -187,10 +188,32 @@ const submitting = new Submitting({
 });
 new Skipping({ focus, cells, range, editing, choosing, keys, words });
 const headers = () => saving.headers();
-new Notes({ tables, focus, cells, keys, config, words, states: messages.noteStates, say, headers });
+const speaking = new Speaking({
+  cells,
+  choosing,
+  editing,
+  saving,
+  hints,
+  config,
+  words,
+  states: messages.noteStates,
+  region: byId("spoken"),
+  alert: byId("refusal"),
+});
+submitting.submitted = speaking.submitted.bind(speaking);
+new Notes({ tables, focus, cells, keys, config, words, noted: (cell) => speaking.noted(cell), say, headers });
 if (document.getElementById("sheet-text")) new SheetText({ keys, back: () => focus.back({ scroll: false }) });
 new Guide({ tables, focus, cells, keys });
-const undo = new Undo({ cells, focus, steps, editing, submitting, words, refuse });
+const undo = new Undo({
+  cells,
+  focus,
+  steps,
+  editing,
+  submitting,
+  words,
+  refuse,
+  turned: (back, cell, n) => speaking.turned(back, cell, n),
+});
 const seeking = new Seeking({ cells, focus, words, refuse });
 const returning = new Returning({ cells, focus, editing });
 for (const part of [focus, range, choosing, finder, submitting, undo, seeking, returning]) part.keys(keys);

@@ -20,7 +20,7 @@ import { browserStore } from "../page/store.js";
  * @property {Keys} keys
  * @property {DOMStringMap} config
  * @property {Sentences} words
- * @property {Record<string, string>} states state of a note -> what is said of its cell
+ * @property {(cell: Cell) => void} noted another note stands at a cell, or none
  * @property {(element: HTMLElement, sentence: string) => void} say
  * @property {() => Record<string, string>} headers
  */
@@ -29,12 +29,12 @@ const READ = 1500; // ms after which an answer that stands in the bottom line co
 
 export class Notes {
   /** @param {Parts} parts */
-  constructor({ tables, focus, cells, keys, config, words, states, say, headers }) {
+  constructor({ tables, focus, cells, keys, config, words, noted, say, headers }) {
     this.focus = focus;
     this.cells = cells;
     this.config = config;
     this.words = words;
-    this.states = states;
+    this.noted = noted;
     this.say = say;
     this.headers = headers;
     this.draftStore = `palate:draft:${config.store}:`;
@@ -212,8 +212,7 @@ export class Notes {
   set(cell, state) {
     if (state) cell.td.dataset.note = state;
     else delete cell.td.dataset.note;
-    if (state) cell.td.setAttribute("aria-description", this.states[state]);
-    else cell.td.removeAttribute("aria-description");
+    this.noted(cell);
     if (this.focus.cell === cell) this.show();
   }
 }

@@ -85,6 +85,8 @@ export class Submitting {
       else this.keep(assignment, false);
     }
     editing.reopened = (assignment) => this.reopened(assignment);
+    /** @type {(assignment: string) => void} */
+    this.submitted = () => {}; // a document is submitted
     this.closing = ""; // the assignment whose submission is on its way by itself
     editing.isClosing = (assignment) => assignment === this.closing;
     focus.listeners.push(() => this.closeCorrected());
@@ -176,6 +178,7 @@ export class Submitting {
       this.forget(assignment);
     }
     this.cells.lock(assignment, !this.isOpen(assignment));
+    if (state === "submitted") this.submitted(assignment);
     this.count();
   }
 

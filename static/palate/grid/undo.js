@@ -19,11 +19,12 @@ import { byId } from "../page/elements.js";
  * @property {Submitting} submitting
  * @property {Sentences} words
  * @property {(sentence: string) => void} refuse
+ * @property {(back: boolean, cell: import("./cells.js").Cell, n: number) => void} turned a step was taken back, or done again: its first cell, and how many it has
  */
 
 export class Undo {
   /** @param {Parts} parts */
-  constructor({ cells, focus, steps, editing, submitting, words, refuse }) {
+  constructor({ cells, focus, steps, editing, submitting, words, refuse, turned }) {
     this.cells = cells;
     this.focus = focus;
     this.steps = steps;
@@ -31,6 +32,7 @@ export class Undo {
     this.submitting = submitting;
     this.words = words;
     this.refuse = refuse;
+    this.turned = turned;
     byId("undo").addEventListener("click", () => this.turn(true));
     byId("redo").addEventListener("click", () => this.turn(false));
     window.addEventListener("storage", ({ key }) => {
@@ -68,7 +70,10 @@ export class Undo {
     if (why === "nothing") this.refuse(back ? this.words.nothingToUndo : this.words.nothingToRedo);
     else if (why === "gone") this.refuse(this.words.stepIsGone);
     else if (why === "waits") this.refuse(this.whyItWaits(lock));
-    else this.focus.go(cell);
+    else if (cell) {
+      this.focus.go(cell);
+      this.turned(back, cell, this.steps.stacks(back)[1].at(-1)?.cells.length ?? 1);
+    }
   }
 
   /** @param {string} assignment */
