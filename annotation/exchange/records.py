@@ -28,7 +28,7 @@ LABEL_FIELDS = (
     "answer", "preset", "exposed", "drafted_from", "confirmed", "note", "gold", "row_title", "row_url",
 )  # fmt: skip
 # Columns of our own exports that say the same a second time, or what no import can set.
-_SAID_OTHERWISE = frozenset({"answer_label", "state", "updated_at", "skipped", "certificate"})
+_SAID_OTHERWISE = frozenset({"answer_label", "state", "skipped", "certificate"})
 _FACET = "facet_"
 _ALIASES: Mapping[str, frozenset[str]] = {
     "rater": frozenset({"rater", "worker", "annotator", "coder", "labeler", "labeller", "user", "participant"}),
@@ -376,6 +376,8 @@ def _yes(text: str) -> bool:
 
 
 class RowRecord(NamedTuple):
+    """A row as the file gives it. `given`: those of its fields that the file has a column for."""
+
     line: int
     sheet: str | None
     name: str
@@ -384,6 +386,7 @@ class RowRecord(NamedTuple):
     language: str
     blocks: tuple[Block, ...]
     facets: Mapping[str, str]  # those that the file has a column for
+    given: frozenset[str]
 
 
 _ROW_FIELDS = ("sheet", "row", "title", "url", "language")
@@ -444,6 +447,7 @@ def row_headings(header: Sequence[str], kinds: Collection[str], facets: Collecti
 
 
 def row_records(table: FileTable, headings: RowHeadings, problems: Problems) -> Iterator[RowRecord]:
+    given = frozenset({*headings.at, *(["blocks"] if headings.blocks else [])})
     for line in table.lines(problems):
         cells = {name: line.cells[i] for name, i in headings.at.items()}
         if not cells["row"]:
@@ -463,6 +467,7 @@ def row_records(table: FileTable, headings: RowHeadings, problems: Problems) -> 
                 if (text := part.strip())
             ),
             facets={facet: line.cells[i] for facet, i in headings.facets.items()},
+            given=given,
         )
 
 

@@ -83,7 +83,7 @@ class Imported:
 
     sheets: int = 0
     rows: int = 0
-    filled: int = 0  # rows that had no text, as those that an import of labels makes
+    filled: int = 0  # rows that lacked something of what the file says, as those that an import of labels makes
     columns: int = 0
     raters: int = 0
     labels: int = 0
@@ -125,7 +125,7 @@ class Imported:
         elif listed := ", ".join(part for part in new if part):
             said.append(_("New: %(list)s.") % {"list": listed})
         for n, sentence in (
-            (self.filled, _("Rows that had no text and have the file's now: %(n)s.")),
+            (self.filled, _("Rows that were there, and have what they lacked from the file now: %(n)s.")),
             (self.presets, _("Filled in by the rules of the scheme: %(n)s.")),
             (self.changed, _("Labels changed: %(n)s.")),
             (self.warned, _("Labels that a check of the scheme warns of: %(n)s.")),

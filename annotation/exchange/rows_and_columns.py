@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator
@@ -165,16 +165,19 @@ class _Files:
                         row=record.name,
                         first=first,
                     )
-            new, bare, other = self._new_rows(checked)
+            new, filled, other = self._new_rows(checked)
             self.imported.rows += len(new)
-            self.imported.filled += len(bare)
-            self.imported.unchanged += len(checked) - len(new) - len(bare) - len(other)
-            for sheet, record in other:
+            self.imported.filled += len(filled)
+            self.imported.unchanged += len(checked) - len(new) - len(filled) - len(other)
+            for sheet, record, what in other:
                 problems.add(
                     record.line,
-                    gettext_noop("“%(sheet)s” has a row “%(row)s” with another text. Give this one a name of its own."),
+                    gettext_noop(
+                        "“%(sheet)s” has a row “%(row)s” that differs in: %(what)s. Give this one a name of its own."
+                    ),
                     sheet=sheet.title,
                     row=record.name,
+                    what=", ".join(what),
                 )
             beat()
 
@@ -185,13 +188,13 @@ class _Files:
 
     def _new_rows(
         self, records: Sequence[tuple[Sheet, RowRecord]]
-    ) -> tuple[list[Row], list[Row], list[tuple[Sheet, RowRecord]]]:
-        """The rows that the study has not, without a position; those that it has without a text, which is filled in;
-        and the records of which it has another."""
+    ) -> tuple[list[Row], list[Row], list[tuple[Sheet, RowRecord, list[str]]]]:
+        """The rows that the study has not, without a position; those that it has, with what they lacked; and the
+        records of which it has another, each with what differs."""
         names = [record.name for _sheet, record in records]
         of_sheets = {sheet.pk for sheet, _record in records if sheet.pk > 0}
         standing = {(row.sheet_id, row.name): row for row in Row.objects.filter(sheet__in=of_sheets, name__in=names)}
-        new, bare, other = [], [], []
+        new, filled, other = [], [], []
         for sheet, record in records:
             row = Row(
                 sheet=sheet,
@@ -205,13 +208,13 @@ class _Files:
             old = standing.get((sheet.pk, record.name))
             if old is None:
                 new.append(row)
-            elif _is_bare(old, row, record):
-                row.pk = old.pk
-                row.facets = {**old.facets, **row.facets}
-                bare.append(row)
-            elif not _is_as(old, row, record):
-                other.append((sheet, record))
-        return new, bare, other
+                continue
+            said = _said(old, row, record)
+            if differing := [name for name, before, now in said if before and before != now]:
+                other.append((sheet, record, differing))
+            elif any(before != now for _name, before, now in said):
+                filled.append(_filled(old, row))
+        return new, filled, other
 
     def _check_columns(self, table: FileTable, problems: Problems, beat: Callable[[], None]) -> None:
         for record in column_records(table, problems):
@@ -274,16 +277,16 @@ class _Files:
             reserved_keys = reserved(Row, self.imported.rows)
             if arrival is not None:
                 arrivals.note_made(arrival, "rows", reserved_keys)
-        keys, gone, filled = iter(reserved_keys), timezone.now() if arrival is not None else None, 0
+        keys, gone, n_filled = iter(reserved_keys), timezone.now() if arrival is not None else None, 0
         for batch in self._batches(self.rows, Problems(self.rows.name)):
-            rows, bare, other = self._new_rows([(self.sheets.get(record.sheet), record) for record in batch])
-            filled += len(bare)
-            if other or filled > self.imported.filled:  # one that was not there when all was checked
+            rows, filled, other = self._new_rows([(self.sheets.get(record.sheet), record) for record in batch])
+            n_filled += len(filled)
+            if other or n_filled > self.imported.filled:  # one that was not there when all was checked
                 raise Refused(changed_meanwhile())
             with self._part(arrival):
                 self._write_rows(rows, keys, gone)
-                Row.objects.bulk_update(bare, [*_OF_TEXTS, "facets"])
-            done += len(rows) + len(bare)
+                Row.objects.bulk_update(filled, [*_OF_TEXTS, "facets"])
+            done += len(rows) + len(filled)
             told(done, of)
 
     @contextmanager
@@ -347,7 +350,8 @@ class _Files:
         Row.objects.bulk_create(rows)
 
 
-_OF_TEXTS = ("title", "url", "language", "evidence")
+# Fields of a row, and which of a record has each.
+_OF_TEXTS = {"title": "title", "url": "url", "language": "language", "evidence": "blocks"}
 
 _url = URLValidator(schemes=["http", "https"])
 
@@ -364,19 +368,19 @@ def _check_row(record: RowRecord) -> None:
             raise not_an_address(record.url) from None
 
 
-def _is_as(old: Row, new: Row, record: RowRecord) -> bool:
-    return all(getattr(old, name) == getattr(new, name) for name in _OF_TEXTS) and all(
-        facet_word(old.facets.get(facet, "")) == new.facets.get(facet, "") for facet in record.facets
-    )
+def _said(old: Row, new: Row, record: RowRecord) -> list[tuple[str, Any, Any]]:
+    """What the file has a column for, by its name: what the row that stands says of it, and what the file says."""
+    of_texts = [(name, getattr(old, name), getattr(new, name)) for name, of in _OF_TEXTS.items() if of in record.given]
+    of_facets = [(key, facet_word(old.facets.get(key, "")), new.facets.get(key, "")) for key in record.facets]
+    return [("text" if name == "evidence" else name, before, now) for name, before, now in [*of_texts, *of_facets]]
 
 
-def _is_bare(old: Row, new: Row, record: RowRecord) -> bool:
-    """A row that has no text, as one that came with its labels, and nothing that the file says otherwise."""
-    if old.evidence or not new.evidence:
-        return False
-    said = [(getattr(old, name), getattr(new, name)) for name in _OF_TEXTS]
-    said += [(facet_word(old.facets.get(facet, "")), new.facets.get(facet, "")) for facet in record.facets]
-    return all(not before or before == now for before, now in said)
+def _filled(old: Row, new: Row) -> Row:
+    """The row that stands, with what only the file says of it."""
+    for name in _OF_TEXTS:
+        setattr(old, name, getattr(old, name) or getattr(new, name))
+    old.facets = {**new.facets, **old.facets}
+    return old
 
 
 def _refuse_labelled(wanted: _Wanted, problems: Problems) -> None:

@@ -149,7 +149,7 @@ def write_labels(
     progress(95, _("labels"))
     files.add("label-table.json", table.content_parts())
     if about:
-        files.add("rows.csv", labels_csv(long_form.ROWS_HEADER, long_form.row_records(table, about)))
+        files.add("rows.csv", labels_csv(long_form.rows_header(table), long_form.row_records(table, about)))
     for name, content in (certificates or {}).items():
         files.add(f"certificates/{name}", content)
     judges = judges or {}

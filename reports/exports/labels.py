@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from annotation.answers import kind_of
 from annotation.scheme.basis import facet_text
+from annotation.scheme.spec import facet_word
 from reports.data.label_table import LOGPROB, IntArray, LabelTable
 from reports.data.rows import RowAbout
 from reports.exports import memory
@@ -34,7 +35,7 @@ TEXT_COLUMNS = (
     "answer", "answer_label", "preset", "note", "state", "exposed", "drafted_from", "confirmed", "skipped",
     "row_title", "row_url",
 )  # fmt: skip
-ROWS_HEADER = ("sheet", "row", *RowAbout._fields, "withdrawn")
+_OF_ROWS = ("sheet", "row", *RowAbout._fields, "withdrawn")
 _FACET, _ROW_FACET = "facet_", "row_facet_"
 _AT_ONCE = 20_000  # labels
 _IN_GROUP = 131_072  # labels of a group of rows in a Parquet file
@@ -297,10 +298,16 @@ def _all_scores(table: LabelTable, wanted: npt.NDArray[np.int64]) -> list[dict[s
     return [scores_of(table, place) for place in wanted.tolist()]
 
 
+def rows_header(table: LabelTable) -> tuple[str, ...]:
+    return (*_OF_ROWS, *(f"{_ROW_FACET}{name}" for name in row_facet_names(table)))
+
+
 def row_records(table: LabelTable, about: Sequence[RowAbout]) -> Iterator[tuple[str, ...]]:
-    """The rows of the table, as `ROWS_HEADER` names their values; an import of rows reads them."""
+    """The rows of the table, as `rows_header` names their values; an import of rows reads them."""
+    names = row_facet_names(table)
     for row, of_row in zip(table.rows, about, strict=True):
-        yield (table.sheets[row.sheet], row.name, *of_row, _yes(row.withdrawn))
+        facets = (facet_word(row.facets.get(name, "")) for name in names)
+        yield (table.sheets[row.sheet], row.name, *of_row, _yes(row.withdrawn), *facets)
 
 
 def scores_of(table: LabelTable, place: int) -> dict[str, float] | None:

@@ -97,7 +97,7 @@ def test_rows_that_came_with_their_labels_get_their_text_afterwards(
     imported = rows_in(other, file)
 
     assert (imported.filled, imported.rows, imported.nothing_new) == (1, 1, False)
-    assert "Rows that had no text and have the file's now: 1." in imported.sentences()
+    assert "Rows that were there, and have what they lacked from the file now: 1." in imported.sentences()
     first.refresh_from_db()
     assert (first.title, first.language, first.withdrawn_at) == ("The lease", "en", None)
     assert [block.text for block in first.blocks] == ["The rent is due."]
@@ -110,6 +110,31 @@ def test_rows_that_came_with_their_labels_get_their_text_afterwards(
     Row.objects.filter(pk=first.pk).update(evidence=[])
     with pytest.raises(ImportRefused, match="1 problem"):
         rows_in(other, f"sheet,row,title,text\n{sheet.title},{first.name},Another title,The rent is due.\n")
+
+
+def test_rows_that_came_with_their_labels_are_described_by_files_that_say_nothing_of_their_titles(db: None) -> None:
+    scheme = builders.scheme(builders.SCHEME.replace("sections:", "row: {facets: [topic, system]}\nsections:", 1))
+    study = builders.study(of=scheme)
+    sheet = builders.sheet(study)
+    Row.objects.filter(sheet=sheet).update(evidence=[], title="As labelled", url="https://example.org/")
+    first, second = sheet.rows.order_by("position")
+
+    def said(row: Row) -> tuple[str, str, list[str], dict[str, str]]:
+        row.refresh_from_db()
+        return row.title, row.language, [block.text for block in row.blocks], row.facets
+
+    file = f"row,topic,system,text\n{first.name},rent,S1,The rent is due.\n"
+    assert rows_in(study, file).filled == 1
+    assert said(first) == ("As labelled", "", ["The rent is due."], {"topic": "rent", "system": "S1"})
+    assert rows_in(study, file).nothing_new
+    assert rows_in(study, f"row,language,topic\n{first.name},en,rent\n{second.name},en,\n").filled == 2
+    assert said(first) == ("As labelled", "en", ["The rent is due."], {"topic": "rent", "system": "S1"})
+    assert said(second) == ("As labelled", "en", [], {})
+    assert rows_in(study, f"row,topic\n{second.name},notice\n").filled == 1
+    assert said(second) == ("As labelled", "en", [], {"topic": "notice"})
+    with pytest.raises(ImportRefused) as refused:
+        rows_in(study, f"row,title,topic,system\n{first.name},,heating,S1\n")
+    assert "that differs in: title, topic. Give" in refused.value.problems[0]
 
 
 def test_import_rows_adds_to_what_is_there_in_the_order_of_the_file(simple: Study) -> None:
@@ -228,7 +253,7 @@ def test_commands_import_export_and_import_again(simple: Study, tmp_path: Path) 
     call_command("import_labels", "simple", str(out), stdout=said)
     assert said.getvalue().splitlines() == [
         "New: 1 rater, 1 label.",
-        "Nothing new: all that the file says is in the study already.",
+        "Nothing new: all that the file says is in the study already. Not read: updated_at.",
     ]
     for name, text in ((rows, "row,text\n"), (labels, "who,row,answer\n"), (labels, "who,row,answer\nann,A,\n")):
         name.write_text(text, encoding="utf-8")
@@ -360,4 +385,4 @@ def test_rows_come_with_their_facets(db: None) -> None:
     assert rows_in(study, "row\nA\n").nothing_new  # a file that says nothing of them takes nothing back
     with pytest.raises(ImportRefused) as refused:
         rows_in(study, "row,engine\nA,Bing\n")
-    assert "with another text" in refused.value.problems[0]
+    assert "“A” that differs in: engine." in refused.value.problems[0]

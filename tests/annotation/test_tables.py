@@ -298,7 +298,7 @@ def test_row_records_make_blocks_of_the_evidence_columns_in_their_order() -> Non
         Block("step", "Stir"),
         Block("paragraph", "end"),
     )
-    assert record == RowRecord(2, "S", "A", "", "", "", blocks, {})
+    assert record == RowRecord(2, "S", "A", "", "", "", blocks, {}, frozenset({"sheet", "row", "blocks"}))
     assert headings.unread == ("other",)
 
 

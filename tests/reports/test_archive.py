@@ -22,6 +22,7 @@ import yaml
 from django.core.management import call_command
 from pytest_django import Settings
 
+from annotation.exchange.label_imports import LabelImport, import_labels
 from annotation.exchange.rows_and_columns import import_rows
 from annotation.exchange.tables import open_table, unsafe_cell
 from annotation.models import Label, LabelEvent, Rater, Row, Study
@@ -321,6 +322,30 @@ def test_the_zip_has_a_file_of_rows_that_an_import_of_rows_reads(found_on_the_we
     told = ("sheet__title", "name", "title", "url", "language")
     of_both = [set(Row.objects.filter(sheet__study=one).values_list(*told)) for one in (found_on_the_web, twin)]
     assert of_both[0] == of_both[1]
+
+
+def test_the_labels_and_the_rows_of_a_zip_make_the_study_again(db: None) -> None:
+    scheme = builders.scheme(builders.SCHEME.replace("sections:", "row: {facets: [topic]}\nsections:", 1))
+    study = builders.study(of=scheme)
+    sheet = builders.sheet(study)
+    for work in builders.assignments(builders.rater(study, builders.user("anna")), sheet):
+        builders.label(work)
+    Row.objects.filter(sheet=sheet).update(
+        title="The lease", url=PAGE, language="en", facets={"topic": ["rent", "notice"]}
+    )
+    with zipfile.ZipFile(export(study)) as archive:
+        labels, rows = (io.BytesIO(archive.read(name)) for name in ("labels/labels.csv", "rows.csv"))
+    twin = builders.study("twin", of=scheme)
+    table = open_table(labels, name="labels.csv", max_bytes=2**20)
+    imported = import_labels(study=twin, table=table, how=LabelImport(create=True))
+    assert imported.unread == ("row_facet_topic",)
+    assert import_rows(study=twin, rows=open_table(rows, name="rows.csv", max_bytes=2**20)).filled == 2
+
+    told = ("sheet__title", "name", "title", "url", "language")
+    of_both = [list(Row.objects.filter(sheet__study=one).values_list(*told)) for one in (study, twin)]
+    assert of_both[0] == of_both[1]
+    assert {row.facets["topic"] for row in Row.objects.filter(sheet__study=twin)} == {"rent; notice"}
+    assert import_rows(study=study, rows=open_table(rows, name="rows.csv", max_bytes=2**20)).nothing_new
 
 
 def test_titles_and_addresses_are_no_part_of_the_label_table(study: Study) -> None:
