@@ -608,6 +608,7 @@ SPECTACULAR_SETTINGS = {
         "RunState": "work.states.RunState",
         "ExportState": "reports.models.Export.Shown",
         "ImportWhat": "annotation.models.Import.What",
+        "MethodEnum": "judges.models.Judge.Method",
         "InviteState": ["open", "used", "revoked", "expired"],
         "RolesEnum": "annotation.models.Role",
     },

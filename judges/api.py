@@ -18,9 +18,10 @@ from annotation.actions import Refused
 from annotation.api.core import study_of, user_of
 from annotation.api.runs import RunDoor
 from annotation.api.serializers import MAX_ID, RefusalSerializer
-from annotation.models import Role, Row
+from annotation.models import Role, Row, Study
 from judges import actions, queries, retracing
 from judges.forms import JudgeForm
+from judges.methods import Method, prompting
 from judges.model_api import NamesAModelSerializer, made, refuse_who_makes_none
 from judges.models import Extractor, Judge, UnreadableAnswer
 from judges.runs.asking import RowFailed
@@ -28,6 +29,7 @@ from judges.spending import queries as spending
 from judges.spending.api import LimitedFields, LimitsSerializer, ResumedSerializer, SpentSerializer
 from llm import registry
 from llm.backends.base import BackendError
+from llm.prompts import digest
 from work.api import ProgressFields, RunFields
 
 
@@ -72,6 +74,28 @@ class NewJudgeSerializer(NamesAModelSerializer):
     shipped = serializers.CharField(
         required=False, help_text=_("The name of a prompt that comes with Palate, in the place of a text.")
     )
+    prompt_sha256 = serializers.CharField(
+        required=False, help_text=_("That of a prompt which is stored here, such as another judge's.")
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        given = [name for name in ("prompt_text", "shipped", "prompt_sha256") if attrs.get(name)]
+        if len(given) > 1:
+            sentence = _("A judge has one prompt: leave out all of these but one.")
+            raise serializers.ValidationError({name: [sentence] for name in given})
+        return attrs
+
+
+class PromptSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    shipped = serializers.CharField(
+        allow_blank=True, help_text=_("The name under which it comes with Palate, or “”: it was written here.")
+    )
+    prompt_sha256 = serializers.CharField()
+    methods = serializers.ListField(
+        child=serializers.ChoiceField(Judge.Method.choices), help_text=_("Of judges that it asks something.")
+    )
+    text = serializers.CharField()
 
 
 class RunSerializer(RunFields):
@@ -230,9 +254,38 @@ def judges(request: Request, slug: str) -> Response:
     given = dict(sent.validated_data)
     if evidence := given.get("evidence"):
         given["evidence"] = _extractor(evidence)
+    if sha256 := given.pop("prompt_sha256", ""):
+        given["prompt"] = _stored(study, sha256)
     create = partial(actions.create_judge, study=study, by=user_of(request))
     judge = made(partial(JudgeForm, study=study), given, create)
     return Response(JudgeSerializer(judge).data, status=status.HTTP_201_CREATED)
+
+
+@extend_schema(responses=PromptSerializer(many=True))
+@api_view(["GET"])
+def prompts(request: Request, slug: str) -> Response:
+    """The prompts that ask nothing but questions of the study's scheme: those that judges here have, and those that
+    come with Palate. For a manager who may create judges."""
+    study = study_of(request, slug, Role.MANAGER)
+    refuse_who_makes_none(request)
+    told = [
+        {
+            "name": shipped or prompt.name,
+            "shipped": shipped,
+            "prompt_sha256": digest(prompt.text),
+            "methods": [method for method in Method if prompting.questions_for(prompt.spec, method)],
+            "text": prompt.text,
+        }
+        for prompt, shipped in JudgeForm(study=study).offered
+    ]
+    return Response(PromptSerializer(told, many=True).data)
+
+
+def _stored(study: Study, sha256: str) -> int:
+    found = queries.prompts_in(study).filter(digest=sha256).first()
+    if found is None:
+        raise serializers.ValidationError({"prompt_sha256": [_("There is no prompt of this digest here.")]})
+    return found.pk
 
 
 def _extractor(name: str) -> int:

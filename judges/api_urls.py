@@ -8,6 +8,7 @@ from judges.generating import api as generating
 
 urlpatterns = [
     path("studies/<slug:slug>/judges/", api.judges, name="judges"),
+    path("studies/<slug:slug>/prompts/", api.prompts, name="prompts"),
     path("studies/<slug:slug>/judges/<int:pk>/start/", api.start, name="start-run"),
     *api.JUDGING.paths("studies/<slug:slug>/runs/", runs="runs", run="run", cancel="cancel-run", resume="resume-run"),
     path("studies/<slug:slug>/runs/<int:pk>/asked/<int:row>/<int:column>/<str:question>/", api.asked, name="asked"),

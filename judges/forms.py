@@ -96,11 +96,9 @@ class JudgeForm(NamesAModel):
         stored = set(self._prompts.values_list("digest", flat=True))
         brought = prompting.fitting(doors.shipped_prompts().values(), scheme)
         self._begins: dict[Method, list[Beginning]] = {}  # by the method, once they were made
-        self._brought = {fits.text for fits in brought.values()}
+        self._brought = {name: fits.text for name, fits in brought.items()}
         self._of_packs = {name: fits for name, fits in brought.items() if prompting.digest(fits.text) not in stored}
-        self.fields["shipped"].choices = [("", "–"), *((name, name) for name in self._of_packs)]  # type: ignore[attr-defined]
-        if not self._of_packs:
-            del self.fields["shipped"]
+        self.fields["shipped"].choices = [("", "–"), *((name, name) for name in brought)]  # type: ignore[attr-defined]
 
     @property
     def chosen_method(self) -> Method:
@@ -144,8 +142,15 @@ class JudgeForm(NamesAModel):
         first that a pack brings, else what is made of the scheme."""
         every = self._beginnings_of(method)
         told = [each for each in every if each.text in self._recommended]
-        brought = [each for each in every if each.text in self._brought]
+        brought = [each for each in every if each.text in self._brought.values()]
         return next(iter([*told, *brought, *(each for each in every if each.key.startswith("made:"))]), None)
+
+    @property
+    def offered(self) -> list[tuple[Beginning, str]]:
+        """The stored prompts and those of packs, whatever the method; with each the name under which a pack brings it,
+        or “”."""
+        called = {text: name for name, text in self._brought.items()}
+        return [(each, called.get(each.text, "")) for each in self._there]
 
     @property
     def begun(self) -> str:
@@ -192,7 +197,7 @@ class JudgeForm(NamesAModel):
         cleaned: dict[str, Any] = super().clean() or {}
         shipped = cleaned.pop("shipped", "")
         if shipped and not cleaned.get("prompt_text"):
-            cleaned["prompt_text"] = self._of_packs[shipped].text
+            cleaned["prompt_text"] = self._brought[shipped]  # the stored one, where it is stored
         if self.errors:
             return cleaned
         has_model = bool(cleaned["model"]) + bool(cleaned["location"])

@@ -871,6 +871,7 @@ TABLE = {
     "api:more-raters": Posted(MANAGERS_IN_VAIN, args=slug),  # everybody has all rows
     "api:draw-more-raters": Posted(MANAGERS, args=slug),
     "api:judges": Url(READERS, MAKERS, args=slug),
+    "api:prompts": Url(MAKERS, args=slug),
     "api:start-run": Posted(MANAGERS_IN_VAIN, args=judge),
     "api:runs": Url(READERS, args=slug),
     "api:run": Url(READERS, args=run),

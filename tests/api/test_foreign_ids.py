@@ -333,6 +333,7 @@ NAMES_NOTHING = {
     "leaving", "takers", "level", "make_up", "people", "submitted", "consent", "background", "submit_complete",
     "shows_setup", "moment", "hourly_rate", "currency",
     "requests_per_minute", "price_read", "price_written", "revision", "gguf_file", "dtype", "device", "prompt_text",
+    "prompt_sha256",
 }  # fmt: skip
 # Raters and sheets that are made where the study has none of that name; and headings of a file.
 MADE_WHERE_MISSING = {

@@ -473,6 +473,7 @@ VALID: dict[str, Valid] = {
     "POST /studies/{slug}/plan/more/": Valid(body=lambda _world: {"people": 3}, before=clara_is_here),
     "POST /studies/{slug}/plan/more/drawn/": Valid(body=lambda _world: {"people": 3, "share": 50}),
     "POST /studies/{slug}/judges/": Valid("root", a_judge),
+    "GET /studies/{slug}/prompts/": Valid("root"),
     "POST /studies/{slug}/extractors/": Valid("root", lambda _world: {"name": "by-schema", "parser": "schema-org"}),
     "POST /studies/{slug}/split/": Valid(
         body=lambda _world: {"unit": "row", "share": 50, "seed": 2}, args=test_access.slug

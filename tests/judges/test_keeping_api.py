@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from rest_framework.test import APIClient
 
 from judges import actions
 from judges.models import Extractor, Judge
+from llm.models import Prompt
 from tests.builders import ApiOf, Leases
 from tests.judges import helpers
 
@@ -75,3 +77,39 @@ def test_who_may_make_none_changes_none(leases: Leases, api_of: ApiOf, tool: tup
     kind, made = tool
     for name in ("rename", "archive", "take-back"):
         assert post(api_of(leases.manager), f"{name}-{kind}", made, {"name": "x"}).status_code == 403
+
+
+def test_judges_share_a_prompt_that_comes_with_palate_or_is_another_judges(
+    leases: Leases, program: APIClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    brought = tmp_path / "leases-words.yaml"
+    brought.write_text(helpers.LEXICAL, encoding="utf-8")
+    monkeypatch.setattr("judges.doors.shipped_prompts", lambda: {"leases-words": brought})
+
+    def made(name: str, status: int = 201, **prompt: str) -> Any:
+        sent = {"name": name, "method": "lexical", **prompt}
+        told = program.post(reverse("api:judges", args=["leases"]), sent, format="json")
+        assert told.status_code == status, told.content
+        return told.json()
+
+    def prompts() -> list[tuple[str, str, list[str], str]]:
+        told = program.get(reverse("api:prompts", args=["leases"])).json()
+        return [(one["shipped"], one["prompt_sha256"], one["methods"], one["text"]) for one in told]
+
+    [(_shipped, sha256, _methods, _text)] = before = prompts()
+    assert before == [("leases-words", sha256, ["lexical"], helpers.LEXICAL)]
+    judges = [
+        made("one", shipped="leases-words"),
+        made("two", shipped="leases-words"),
+        made("three", prompt_sha256=sha256),
+    ]
+    assert {judge["prompt_sha256"] for judge in judges} == {sha256}
+    assert (prompts(), Prompt.objects.count()) == (before, 1)
+
+    assert list(made("four", 400, shipped="nothing")) == ["shipped"]
+    assert list(made("four", 400, prompt_sha256="0" * 64)) == ["prompt_sha256"]
+    assert list(made("four", 400, prompt_sha256=sha256, shipped="leases-words")) == ["shipped", "prompt_sha256"]
+
+
+def test_only_who_may_make_judges_reads_the_prompts_to_make_them_of(leases: Leases, api_of: ApiOf) -> None:
+    assert api_of(leases.manager).get(reverse("api:prompts", args=["leases"])).status_code == 403
