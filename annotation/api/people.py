@@ -23,6 +23,11 @@ class MemberSerializer(serializers.Serializer[Any]):
     id = serializers.IntegerField()
     username = serializers.CharField(source="user.username")
     role = serializers.ChoiceField(Role.choices)
+    code = serializers.CharField(
+        default=None,
+        allow_null=True,
+        help_text=_("Of an annotator: the code by which plans, labels and reports know the person. Else null."),
+    )
 
 
 class RemovedSerializer(serializers.Serializer[Any]):
@@ -32,10 +37,16 @@ class RemovedSerializer(serializers.Serializer[Any]):
 @extend_schema(responses=MemberSerializer(many=True))
 @api_view(["GET"])
 def members(request: Request, slug: str) -> Response:
-    """Who has which role in a study; somebody who has two is there twice."""
+    """Who has which role in a study, and an annotator's code; somebody who has two roles is there twice."""
     study = study_of(request, slug, Role.MANAGER)
+    codes = dict(study.raters.filter(user__isnull=False).values_list("user", "code"))
     found = study.memberships.select_related("user").order_by("user__username", "role")
-    return Response(MemberSerializer(found, many=True).data)
+    told = [
+        {"id": one.pk, "user": one.user, "role": one.role}
+        | ({"code": codes.get(one.user_id)} if one.role == Role.ANNOTATOR else {})
+        for one in found
+    ]
+    return Response(MemberSerializer(told, many=True).data)
 
 
 @extend_schema(request=None, responses={200: RemovedSerializer, 409: RefusalSerializer})

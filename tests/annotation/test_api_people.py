@@ -25,6 +25,8 @@ def test_a_role_is_taken_away_and_the_labels_stay(leases: Leases, program: APICl
     members = program.get(reverse("api:members", args=["leases"])).json()
     assert {"anna", "boris"} <= {one["username"] for one in members if one["role"] == Role.ANNOTATOR}
     [anna] = [one for one in members if one["username"] == "anna"]
+    assert anna["code"] == leases.annas[0].rater.code
+    assert {one["code"] for one in members if one["role"] != Role.ANNOTATOR} == {None}
 
     told = program.post(reverse("api:remove-member", args=["leases", anna["id"]]))
 
