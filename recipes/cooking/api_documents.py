@@ -154,7 +154,8 @@ class MendingPageSerializer(PageSerializer):
 @extend_schema(parameters=[PageFilterSerializer], responses=DocumentPageSerializer)
 @api_view(["GET"])
 def documents(request: Request, slug: str) -> Response:
-    """The documents of a study: by what each was read, and why the reading may be wrong."""
+    """The web pages of a study, saved or fetched: by what each was read, and why the reading may be wrong. Rows
+    that came otherwise are no pages; the sheets have all rows."""
     study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
     return in_pages(request, queries.documents(study), DocumentSerializer)
 
