@@ -154,7 +154,7 @@ def add_system(request: Request, slug: str) -> Response:
 
 @extend_schema(
     parameters=[AskedFileSerializer],
-    responses={(200, kind): OpenApiResponse(bytes) for kind, _ending in exporting.TYPES.values()},
+    responses={(200, kind.partition(";")[0]): OpenApiResponse(bytes) for kind, _ending in exporting.TYPES.values()},
 )
 @api_view(["GET"])
 def export(request: Request, slug: str) -> HttpResponse:

@@ -93,6 +93,10 @@ def test_a_generated_client_logs_in_labels_and_reads(
     found = operation("studies", "studies_hits_csv_retrieve").sync_detailed("leases", client=client_of("mara"))
     assert found.status_code == 200
     assert found.parsed.payload.read() == found.content
+    tables = operation("studies", "studies_tables_export_retrieve")
+    for form in models.StudiesTablesExportRetrieveForm:
+        found = tables.sync_detailed("leases", client=client_of("mara"), form=form)
+        assert (found.status_code, found.parsed.payload.read()) == (200, found.content)
 
 
 def test_what_it_takes_and_gives_is_typed(generated: Path) -> None:
