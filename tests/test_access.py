@@ -819,7 +819,7 @@ TABLE = {
     "api:deletion": Url(OWNERS, args=a_deletion),
     "api:resume-deletion": Posted(OWNERS_IN_VAIN, args=a_deletion),  # nothing of it is left
     "api:settings": Url(MANAGERS, MANAGERS, args=slug),
-    "api:change-scheme": Posted(MANAGERS, args=slug),
+    "api:change-scheme": Url(READERS, MANAGERS, args=slug),
     "api:sheets": Url(MEMBERS, args=slug),
     "api:lineage": Url(READERS, args=slug),
     "api:drafts": Posted(

@@ -239,7 +239,14 @@ def in_full(user: User, study: Study) -> Response:
         "raters": study.raters.count(),
     }
     roles = sorted(queries.roles(user, study))
-    whole = _in_short(study, roles) | {"guideline": study.guideline, "counts": counts, "archived_at": study.archived_at}
+    of_rows = study.scheme.parsed.row
+    whole = {
+        **_in_short(study, roles),
+        "guideline": study.guideline,
+        "counts": counts,
+        "archived_at": study.archived_at,
+        "row_facets": of_rows.facets if hidden(set(roles))["hidden"] else of_rows.shown,
+    }
     return Response(StudyDetailSerializer(whole).data)
 
 

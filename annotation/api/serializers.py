@@ -10,6 +10,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation.models import Assignment, Label, Role, Row
+from annotation.scheme.spec import QuestionSpec, SectionSpec
 
 MAX_LABELS_A_PAGE = 1000
 MAX_ID = 2**63 - 1  # what a column of the database holds; beyond it SQLite fails instead of finding nothing
@@ -36,6 +37,21 @@ class QuestionSerializer(serializers.Serializer[Any]):
         help_text=_("Not asked while that question of the same column has one of these answers."),
     )
     options = OptionSerializer(many=True)
+    takes = serializers.SerializerMethodField(
+        help_text=_("What the scheme says of values under the question's kind, such as min, max, step and unit; null "
+                    "where it has options.")
+    )  # fmt: skip
+    preset = serializers.SerializerMethodField(
+        help_text=_("The “option” or “value” that the cell has where its column has no word for “when_empty”; or null.")
+    )
+
+    @extend_schema_field({"type": "object", "additionalProperties": {}, "nullable": True})
+    def get_takes(self, question: QuestionSpec) -> dict[str, Any] | None:
+        return None if question.has_options else getattr(question, question.kind).model_dump(mode="json")
+
+    @extend_schema_field({"type": "object", "additionalProperties": {}, "nullable": True})
+    def get_preset(self, question: QuestionSpec) -> dict[str, Any] | None:
+        return question.preset.model_dump(mode="json") if question.preset else None
 
 
 class SectionSerializer(serializers.Serializer[Any]):
@@ -43,7 +59,20 @@ class SectionSerializer(serializers.Serializer[Any]):
     title = serializers.CharField()
     facets = serializers.ListField(child=serializers.CharField(), source="column.facets")
     guideline = serializers.CharField()
+    checks = serializers.SerializerMethodField(
+        help_text=_("Rules over the answers of a table, as the scheme has them.")
+    )
     questions = QuestionSerializer(many=True)
+
+    @extend_schema_field({"type": "array", "items": {"type": "object", "additionalProperties": {}}})
+    def get_checks(self, section: SectionSpec) -> list[dict[str, Any]]:
+        return [check.model_dump(mode="json") for check in section.checks]
+
+
+class RowFacetSerializer(serializers.Serializer[Any]):
+    key = serializers.CharField()
+    title = serializers.CharField(source="name")
+    hidden = serializers.BooleanField(help_text=_("No rater is shown it."))
 
 
 class StudySerializer(serializers.Serializer[Any]):
@@ -67,6 +96,9 @@ class StudyDetailSerializer(StudySerializer):
     )
     guideline = serializers.CharField()
     counts = CountsSerializer()
+    row_facets = RowFacetSerializer(
+        many=True, help_text=_("What rows are described by; hidden ones for managers and researchers.")
+    )
     sections = SectionSerializer(many=True, source="scheme.parsed.sections")
 
 

@@ -63,10 +63,21 @@ class NewSchemeSerializer(serializers.Serializer[Any]):
     )
 
 
-@extend_schema(request=NewSchemeSerializer, responses={200: StudyDetailSerializer, 409: RefusalSerializer})
-@api_view(["POST"])
+class SchemeTextSerializer(serializers.Serializer[Any]):
+    scheme = serializers.SlugField(source="slug")
+    scheme_version = serializers.IntegerField(source="version")
+    scheme_text = serializers.CharField(source="source", help_text=_("The scheme file, as it was read."))
+
+
+@extend_schema(methods=["GET"], responses=SchemeTextSerializer)
+@extend_schema(
+    methods=["POST"], request=NewSchemeSerializer, responses={200: StudyDetailSerializer, 409: RefusalSerializer}
+)
+@api_view(["GET", "POST"])
 def change_scheme(request: Request, slug: str) -> Response:
-    """Another scheme in place of the study's, while nothing is labelled by it."""
+    """The study's scheme as a file (GET); another one in its place, while nothing is labelled by it (POST)."""
+    if request.method == "GET":
+        return Response(SchemeTextSerializer(study_of(request, slug, Role.MANAGER, Role.RESEARCHER).scheme).data)
     study = study_of(request, slug, Role.MANAGER)
     sent = NewSchemeSerializer(data=request.data)
     sent.is_valid(raise_exception=True)

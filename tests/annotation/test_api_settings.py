@@ -9,7 +9,8 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from annotation import actions
-from annotation.models import Study
+from annotation.models import Role, Study
+from annotation.scheme.spec import load_scheme
 from tests import builders
 from tests.builders import ApiOf, ClientOf, Leases
 
@@ -168,3 +169,57 @@ def test_a_text_that_is_no_scheme_says_what_is_wrong(leases: Leases, program: AP
     assert (refused.status_code, list(refused.json())) == (400, ["scheme_text"])
     study.refresh_from_db()
     assert study.scheme == leases.study.scheme
+
+
+TYPED = """\
+key: typed
+version: 1
+title: Typed
+row: {facets: [topic, {key: writer, hidden: true}]}
+sections:
+  - key: it
+    title: It
+    column: {title: Thing, facets: [thing]}
+    checks: [{rule: equal-to, question: tool, other: name}]
+    questions:
+      - {key: minutes, title: Minutes, kind: number, number: {min: 0, step: 0.5, unit: min}}
+      - {key: name, title: Name, kind: text}
+      - key: tool
+        title: Tool
+        kind: text
+        text: {longest: 40, separator: ";", special: [NA]}
+        preset: {when_empty: thing, value: NA}
+      - {key: kept, title: Kept, kind: flag}
+"""
+
+
+def test_a_program_reads_what_a_typed_question_takes(leases: Leases, api_of: ApiOf) -> None:
+    scheme = actions.store_scheme(spec=load_scheme(TYPED), source=TYPED)
+    study = actions.create_study(slug="typed", title="Typed", scheme=scheme, by=leases.manager)
+    actions.join(invite=actions.invite(study=study, role=Role.ANNOTATOR, by=leases.manager)[0], user=leases.anna)
+
+    told = api_of(leases.manager).get(reverse("api:study", args=["typed"])).json()
+
+    [section] = told["sections"]
+    minutes, _name, tool, kept = section["questions"]
+    assert minutes["takes"] == {"min": 0, "max": None, "step": 0.5, "unit": "min"}
+    assert {name: tool["takes"][name] for name in ("longest", "separator", "special")} == {
+        "longest": 40,
+        "separator": ";",
+        "special": ["NA"],
+    }
+    assert (tool["preset"], kept["takes"], kept["preset"]) == (
+        {"when_empty": "thing", "option": None, "value": "NA"},
+        None,
+        None,
+    )
+    [check] = section["checks"]
+    assert (check["rule"], check["question"], check["other"]) == ("equal-to", "tool", "name")
+    assert [(one["key"], one["hidden"]) for one in told["row_facets"]] == [("topic", False), ("writer", True)]
+    of_anna = api_of(leases.anna).get(reverse("api:study", args=["typed"])).json()
+    assert [one["key"] for one in of_anna["row_facets"]] == ["topic"]
+
+
+def test_a_program_reads_the_scheme_as_a_file(leases: Leases, program: APIClient) -> None:
+    told = program.get(reverse("api:change-scheme", args=["leases"])).json()
+    assert told == {"scheme": "contracts", "scheme_version": 1, "scheme_text": leases.study.scheme.source}
