@@ -30,6 +30,7 @@ from annotation.actions.people import (
     sign_up,
     token_digest,
     why_nobody_joins,
+    why_not_revoked,
 )
 from annotation.actions.plan import (
     apply_design,
@@ -170,6 +171,7 @@ __all__ = [
     "unarchive_study",
     "undo_plan",
     "why_nobody_joins",
+    "why_not_revoked",
     "withdraw",
     "withdraw_note",
     "withdraw_row",

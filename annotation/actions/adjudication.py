@@ -108,7 +108,12 @@ def accept_agreed(*, sheet: Sheet, judges: bool, shown: str, by: User) -> int:
     lock_study(sheet.study_id)
     found = lens.agreed(lens.of_sheet(sheet), judges=judges)
     if lens.digest(found) != shown:
-        raise Refused(_("The labels have changed since you looked. Nothing was decided: look again."))
+        raise Refused(
+            _(
+                "The labels have changed since you looked. Nothing was decided: look again. "
+                "If it was sent before, it may be done already."
+            )
+        )
     columns = sheet.columns.in_bulk()
     asked = Question.objects.filter(pk__in={cell.question_id for cell in found})
     questions = asked.select_related("section__scheme").prefetch_related("options").in_bulk()

@@ -144,6 +144,14 @@ def revoke_invite(*, invite: Invite, by: User | None) -> bool:
     return revoked
 
 
+def why_not_revoked(invite: Invite) -> str:
+    """Of a link that was not there to be taken back."""
+    invite.refresh_from_db(fields=["revoked_at"])
+    if invite.revoked_at is not None:
+        return _("The link was taken back already.")
+    return _("Somebody has used the link already; take the role away from them instead.")
+
+
 @transaction.atomic
 def revoke_invites(invites: QuerySet[Invite], *, by: User | None) -> int:
     """Take links back. Returns how many nobody had used."""

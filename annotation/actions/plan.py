@@ -73,7 +73,7 @@ def apply_design(
             raise Refused(
                 _(
                     "The study has changed since this plan was drawn. Nothing was assigned: look at it and apply it "
-                    "again."
+                    "again. If it was sent before, it may be done already."
                 )
             )
         for sheet, row, rater in design.assignments:
@@ -206,7 +206,10 @@ def apply_replan(*, study: Study, request: queries.ReplanRequest, drawn: str, by
     begun = any(move.before is not None and was[move.assignment_id].state != State.OPEN for move, _to in moves)
     if begun or replan.digest != drawn:
         raise Refused(
-            _("The study has changed since this was drawn. Nothing was moved: look at it and apply it again.")
+            _(
+                "The study has changed since this was drawn. Nothing was moved: look at it and apply it again. "
+                "If it was sent before, it may be done already."
+            )
         )
     if not moves:
         raise Refused(_("Nothing would move. Choose whose work is reassigned."))
@@ -256,7 +259,10 @@ def give_to_more(*, study: Study, request: queries.MoreRequest, drawn: str, by: 
     more = queries.draw_more(study, request, had)
     if more.digest != drawn:
         raise Refused(
-            _("The study has changed since this was drawn. Nothing was assigned: look at it and apply it again.")
+            _(
+                "The study has changed since this was drawn. Nothing was assigned: look at it and apply it again. "
+                "If it was sent before, it may be done already."
+            )
         )
     if not more.given:
         raise Refused(_("Nothing would be assigned."))

@@ -40,7 +40,12 @@ def restore(
     list(work.order_by("pk").values_list("pk"))  # writers of these rows wait until all is restored
     todo = history.preview(history.changes(sheet, to=to, rater=rater), submitted=submitted).done
     if lens.digest(todo) != shown:
-        raise Refused(_("The labels have changed since you looked. Nothing was restored: look again."))
+        raise Refused(
+            _(
+                "The labels have changed since you looked. Nothing was restored: look again. "
+                "If it was sent before, it may be done already."
+            )
+        )
     key = uuid.uuid4()
     for _pk, of_row in itertools.groupby(todo, key=attrgetter("assignment.pk")):
         _restore_row(list(of_row), to, by, key)

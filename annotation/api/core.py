@@ -121,15 +121,21 @@ def as_posted(said: Mapping[str, Any]) -> QueryDict:
     return data
 
 
-def numbers_of(raters: QuerySet[Rater], codes: Iterable[str], field: str) -> list[int]:
-    """Those of raters by their codes, which were sent under the name of a field. Raises ValidationError for a code that
-    is none of theirs."""
+def numbers_of(study: Study, raters: QuerySet[Rater], codes: Iterable[str], field: str) -> list[int]:
+    """Those of `raters`, people of the study, by their codes, which were sent under the name of a field. Raises
+    ValidationError for a code that is none of theirs."""
     known = dict(raters.order_by().values_list("code", "pk"))
     numbers = []
     for code in codes:
         if code not in known:
-            sentence = _("The study has no rater “%(rater)s”.") % {"rater": code[:60]}
-            raise serializers.ValidationError({field: [sentence]})
+            other = study.raters.filter(code=code).first()
+            if other is None:
+                sentence = _("The study has no rater “%(rater)s”.")
+            elif other.kind == Rater.Kind.JUDGE:
+                sentence = _("“%(rater)s” is a judge: only people can be named here. Judges get rows by a plan.")
+            else:
+                sentence = _("“%(rater)s” is in the study, but cannot be chosen here as things stand.")
+            raise serializers.ValidationError({field: [sentence % {"rater": code[:60]}]})
         numbers.append(known[code])
     return numbers
 

@@ -86,7 +86,7 @@ def _reassigning(request: Request, study: Study) -> tuple[ReplanRequest, str | N
     first = ReplanForm(study=study)
     for name in ("leaving", "takers"):
         there = first.fields[name].queryset  # type: ignore[attr-defined]
-        said[name] = numbers_of(there, said[name], name) if name in said else [rater.pk for rater in there]
+        said[name] = numbers_of(study, there, said[name], name) if name in said else [rater.pk for rater in there]
     form = ReplanForm(as_posted(said), study=study)
     if not form.is_valid():
         raise not_valid(form)
@@ -172,7 +172,7 @@ def give_to_more(request: Request, slug: str) -> Response:
 def _more(request: Request, study: Study) -> tuple[MoreRatersForm, str | None]:
     said, digest = sent_to_draw(request, MoreRatersSerializer)
     if "takers" in said:
-        said["takers"] = numbers_of(study.raters.plannable(), said["takers"], "takers")
+        said["takers"] = numbers_of(study, study.raters.plannable(), said["takers"], "takers")
     first = MoreRatersForm(study=study)
     said = {"takers": first.initial["takers"], "sheets": first.initial["sheets"], **said}
     form = MoreRatersForm(as_posted(said), study=study)

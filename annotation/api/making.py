@@ -199,7 +199,7 @@ def revoke_invite(request: Request, slug: str, pk: int) -> Response:
     study = study_of(request, slug, Role.MANAGER, archived=True)
     invite = get_object_or_404(Invite, study=study, pk=pk)
     if not actions.revoke_invite(invite=invite, by=user_of(request)):
-        raise Refused(translate("Somebody has used the link already; take the role away from them instead."))
+        raise Refused(actions.why_not_revoked(invite))
     return Response(InviteSerializer(Invite.objects.get(pk=pk)).data)
 
 
@@ -314,7 +314,8 @@ def plan(request: Request, slug: str) -> Response:
     if digest not in (None, form.digest):
         raise Refused(
             translate(
-                "The study has changed since this plan was drawn. Nothing was assigned: look at it and apply it again."
+                "The study has changed since this plan was drawn. Nothing was assigned: look at it and apply it again. "
+                "If it was sent before, it may be done already."
             )
         )
     made = form.apply(design, judges, by=user_of(request))
@@ -332,7 +333,7 @@ def _planned(request: Request, study: Study) -> tuple[PlanForm, str | None]:
 def _as_the_form_has_it(study: Study, given: dict[str, Any]) -> QueryDict:
     first = PlanForm(study=study)
     if "raters" in given:
-        given["raters"] = numbers_of(study.raters.plannable(), given["raters"], "raters")
+        given["raters"] = numbers_of(study, study.raters.plannable(), given["raters"], "raters")
     judges = given.pop("judges", None)
     if unknown := [name for name in judges or {} if name not in first.judges]:
         sentence = translate("No judge “%(judge)s” can work in this study.") % {"judge": unknown[0][:60]}

@@ -117,6 +117,6 @@ def _wanted(request: Request, sheet: Sheet, serializer: type[serializers.Seriali
     rater = None
     if "rater" in asked:
         people = history.restorable(sheet)
-        [number] = numbers_of(people, [asked["rater"]], "rater")
+        [number] = numbers_of(sheet.study, people, [asked["rater"]], "rater")
         rater = people.get(pk=number)
     return Wanted(asked["moment"], rater, asked["submitted"], asked.get("digest", ""))

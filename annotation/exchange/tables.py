@@ -267,7 +267,13 @@ def _records(stream: BinaryIO, name: str, encoding: str, delimiter: str) -> Iter
         number = 1
         for record in reader:
             if any("\0" in cell for cell in record):
-                raise TableError(_NOT_TEXT, file=name, line=number)
+                raise TableError(
+                    gettext_noop(
+                        "Line %(line)s of “%(file)s” has a NUL in it, which is no text. Save it as “CSV UTF-8”."
+                    ),
+                    file=name,
+                    line=number,
+                )
             if any(record) and any(cell.strip() for cell in record):
                 yield number, record
             number = reader.line_num + 1

@@ -333,7 +333,13 @@ def accept(request: AppRequest, pk: int) -> HttpResponse:
     if request.method == "POST":
         form = AcceptForm(request.POST)
         if not form.is_valid():
-            messages.error(request, _("The labels have changed since you looked. Nothing was decided: look again."))
+            messages.error(
+                request,
+                _(
+                    "The labels have changed since you looked. Nothing was decided: look again. "
+                    "If it was sent before, it may be done already."
+                ),
+            )
             return redirect("annotation:lens-accept", sheet.pk)
         data = form.cleaned_data
         try:

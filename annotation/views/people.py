@@ -79,10 +79,11 @@ def _send_link(request: AppRequest, invite: Invite, link: str) -> None:
 @require_POST
 @for_roles(Role.MANAGER, archived=True)
 def revoke_invite(request: AppRequest, study: Study, pk: int) -> HttpResponse:
-    if actions.revoke_invite(invite=get_object_or_404(Invite, study=study, pk=pk), by=request.user):
+    invite = get_object_or_404(Invite, study=study, pk=pk)
+    if actions.revoke_invite(invite=invite, by=request.user):
         messages.success(request, _("The link does not work any more."))
     else:
-        messages.error(request, _("Somebody has used the link already; take the role away from them instead."))
+        messages.error(request, actions.why_not_revoked(invite))
     return redirect("annotation:people", study.slug)
 
 

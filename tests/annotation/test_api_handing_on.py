@@ -94,7 +94,7 @@ def test_work_that_nobody_has_is_given_to_who_can_take_it(leases: Leases, clara:
     ("body", "field", "sentence"),
     [
         ({"leaving": ["A9"]}, "leaving", "The study has no rater “A9”."),
-        ({"takers": ["J1"]}, "takers", "The study has no rater “J1”."),
+        ({"takers": ["J1"]}, "takers", "“J1” is a judge: only people can be named here. Judges get rows by a plan."),
         ({"takers": []}, "takers", "This field is required."),
         ({"leaving": "A1"}, "leaving", "Expected a list of items"),
         ({"seed": -1}, "seed", "greater than or equal to 0"),
@@ -115,7 +115,10 @@ def test_somebody_paused_is_given_nothing(leases: Leases, clara: Rater, program:
 
     refused = post(program, "reassign", {"leaving": ["A1"], "takers": ["A3"]})
 
-    assert (refused.status_code, refused.json()) == (400, {"takers": ["The study has no rater “A3”."]})
+    assert (refused.status_code, refused.json()) == (
+        400,
+        {"takers": ["“A3” is in the study, but cannot be chosen here as things stand."]},
+    )
 
 
 @postgresql

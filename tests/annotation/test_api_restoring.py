@@ -123,7 +123,10 @@ def test_labels_that_have_changed_since_are_not_restored(leases: Leases, program
 
     refused = post(program, leases, "restore", moment, digest=digest)
 
-    sentence = "The labels have changed since you looked. Nothing was restored: look again."
+    sentence = (
+        "The labels have changed since you looked. Nothing was restored: look again. "
+        "If it was sent before, it may be done already."
+    )
     assert (refused.status_code, refused.json()) == (409, {"detail": sentence})
     assert standing(leases.annas[0]) == {RENT: "absent"}
 

@@ -254,13 +254,17 @@ def test_a_program_invites_as_the_page_does(leases: Leases, api_of: ApiOf, setti
     sign_up(made.json()["url"])
     used = api.post(reverse("api:revoke-invite", args=[leases.study.slug, made.json()["id"]]))
     assert (used.status_code, "Somebody has used the link already" in used.json()["detail"]) == (409, True)
+    other = api.post(address, {"role": "annotator"}, format="json").json()["id"]
+    revoked = [api.post(reverse("api:revoke-invite", args=[leases.study.slug, other])) for _twice in range(2)]
+    assert [told.status_code for told in revoked] == [200, 409]
+    assert revoked[1].json() == {"detail": "The link was taken back already."}
 
     settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
     body = {"role": "annotator", "email": "nora@example.org"}
     assert api.post(address, body, format="json").json()["sent"] is False
     bound = api.post(address, {**body, "bound": True}, format="json")
     assert (bound.status_code, bound.json()) == (409, {"detail": "Needs e-mail, which is not set up here."})
-    assert [one["state"] for one in api.get(address).json()] == ["open", "used"]
+    assert [one["state"] for one in api.get(address).json()] == ["open", "revoked", "used"]
     assert "url" not in api.get(address).json()[0]
 
 

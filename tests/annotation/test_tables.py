@@ -141,7 +141,7 @@ def zipped(*names: str) -> bytes:
         (zipped("[Content_Types].xml", "xl/workbook.xml"), "is a workbook"),
         (zipped("mimetype", "content.xml"), "is a workbook"),
         ("row,n\nA,é\n".encode("latin-1"), "Line 2 of “file.csv” is not UTF-8"),
-        (b"row,n\nA,\x00\n", "Line 2 of “file.csv” is not UTF-8"),
+        (b"row,n\nA,\x00\n", "Line 2 of “file.csv” has a NUL"),
         (b'row,n\nA,1\nB,"open\nC,2\n', "from line 3 on"),
         (b'row,n\nA,"x"y\n', "from line 2 on"),
     ],

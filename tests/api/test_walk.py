@@ -170,7 +170,7 @@ def test_from_nothing_to_a_report_and_a_hired_judge(settings: Settings, tmp_path
     assert owner.post(f"{at}/plan/", {"raters": ["A99"]}, 400) == {"raters": ["The study has no rater “A99”."]}
     assert owner.post(f"{at}/raters/{codes[0]}/paused/", status=200)["paused_at"] is not None
     assert owner.post(f"{at}/plan/drawn/", {**asked, "raters": codes}, 400) == {
-        "raters": [f"The study has no rater “{codes[0]}”."]  # to whom anything could be given
+        "raters": [f"“{codes[0]}” is in the study, but cannot be chosen here as things stand."]
     }
     assert owner.post(f"{at}/raters/{codes[0]}/resumed/", status=200)["paused_at"] is None
     assert sum(map(label_all, people)) == N_BY_PEOPLE * 3 // 2
