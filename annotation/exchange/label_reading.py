@@ -306,7 +306,14 @@ class Answers:
     def _drafter(self, code: str) -> Rater:
         if self.how.pseudonyms and (code in self.pseudonyms or code not in self._raters):
             code = self.pseudonyms.setdefault(code, f"R{len(self.pseudonyms) + 1}")
-        return self._rater_of(code)
+        return self._rater_of(self._called(code))
+
+    def _called(self, code: str, kind: str = "") -> str:
+        """The code of whom a file means: however “gold” is written, it is the one gold of a study."""
+        if code in self._raters or kind not in ("", GOLD) or not _is_gold(code):
+            return code
+        golds = (known.code for known in self._raters.values() if known.kind == GOLD and _is_gold(known.code))
+        return next(golds, GOLD)
 
     def _is_of_judge(self, record: LabelRecord) -> bool:
         standing = None if record.rater_kind else self._raters.get(record.rater)
@@ -505,7 +512,7 @@ class Answers:
         return self._row_index[key]
 
     def _rater(self, record: LabelRecord) -> int:
-        code = record.rater
+        code = self._called(record.rater, record.rater_kind)
         if self.how.pseudonyms and record.rater_kind in ("", Rater.Kind.PERSON) and not _is_gold(code):
             code = self.pseudonyms.setdefault(code, f"R{len(self.pseudonyms) + 1}")
         rater = self._rater_of(code, record.rater_kind, simulated=bool(record.simulated))

@@ -246,6 +246,17 @@ def test_a_rater_of_the_name_gold_is_the_gold(simple: Study) -> None:
     assert {(rater.code, rater.kind) for rater in simple.raters.all()} == {("R1", "person"), ("gold", "gold")}
 
 
+def test_gold_is_one_rater_however_files_write_it(simple: Study) -> None:
+    labels_in(simple, "rater,row,answer,rater_kind\nGOLD,A,silent,\nGold,B,partly,gold\n")
+    labels_in(simple, "rater,row,answer\ngold,C,silent\n")
+    labels_in(simple, "rater,row,answer,gold\nann,D,silent,partly\n")
+    gold = simple.raters.get(kind=Rater.Kind.GOLD)
+    assert (gold.code, gold.assignments.count()) == ("gold", 4)
+    Rater.objects.filter(pk=gold.pk).update(code="GOLD")  # as a file of before has made it
+    labels_in(simple, "rater,row,answer\ngold,E,silent\n")
+    assert (simple.raters.get(kind=Rater.Kind.GOLD), gold.assignments.count()) == (gold, 5)
+
+
 def test_gold_becomes_a_rater_of_its_kind(simple: Study) -> None:
     labels_in(simple, "rater,row,answer,gold\nann,A,answers,silent\nbob,A,partly,silent\n")
     gold = simple.raters.get(kind=Rater.Kind.GOLD)
