@@ -303,8 +303,40 @@ def _by_question(line: FileLine, headings: Headings, base: LabelRecord) -> Itera
             base = base._replace(note="")
 
 
+def _is_readable(line: FileLine, names: Collection[int], read: Collection[int], problems: Problems) -> bool:
+    """Whether the cells that are read say what was meant; else `problems` says why. names: places of those that names
+    stand in."""
+    if not line.rounded.isdisjoint(names):
+        problems.add(
+            line.number,
+            gettext_noop(
+                "A name is a number of more digits than the workbook keeps, so that others may be the same. Save the "
+                "names as text, or bring a CSV file."
+            ),
+        )
+        return False
+    if not line.unstored.isdisjoint(read):
+        problems.add(
+            line.number,
+            gettext_noop(
+                "A cell is a formula whose result is not in the workbook. Open the file in a spreadsheet program and "
+                "save it, or bring a CSV file."
+            ),
+        )
+        return False
+    return True
+
+
+_NAMES = ("row", "rater", "sheet", "drafted_from")
+
+
 def _base_record(line: FileLine, headings: Headings, problems: Problems) -> LabelRecord | None:
     at = headings.at
+    if line.rounded or line.unstored:
+        names = [at[name] for name in _NAMES if name in at]
+        several = [place for place, _what in (*headings.raters, *headings.questions)]
+        if not _is_readable(line, names, [*at.values(), *headings.facets.values(), *several], problems):
+            return None
     row = _cell(line, headings, "row") or ""
     if not row:
         problems.add(line.number, gettext_noop("This line names no row."))
@@ -447,9 +479,14 @@ def row_headings(header: Sequence[str], kinds: Collection[str], facets: Collecti
 
 
 def row_records(table: FileTable, headings: RowHeadings, problems: Problems) -> Iterator[RowRecord]:
-    given = frozenset({*headings.at, *(["blocks"] if headings.blocks else [])})
+    at = headings.at
+    given = frozenset({*at, *(["blocks"] if headings.blocks else [])})
+    names = [at[name] for name in ("row", "sheet") if name in at]
+    read = [*at.values(), *headings.facets.values(), *(place for place, _kind in headings.blocks)]
     for line in table.lines(problems):
-        cells = {name: line.cells[i] for name, i in headings.at.items()}
+        if not _is_readable(line, names, read, problems):
+            continue
+        cells = {name: line.cells[i] for name, i in at.items()}
         if not cells["row"]:
             problems.add(line.number, gettext_noop("This line names no row."))
             continue

@@ -101,10 +101,19 @@ def unsafe_cell(text: str) -> str:
 
 
 class FileLine(NamedTuple):
-    """One record. `number` is the line of the file where it begins, the headings being 1; `cells` fit the headings."""
+    """One record.
+
+    Attributes:
+        number: the line of the file where it begins, the headings being 1.
+        cells: fit the headings.
+        rounded: places of numbers that the file holds with fewer digits than they may have had.
+        unstored: places of formulas of which the file has no result; their cells are empty.
+    """
 
     number: int
     cells: Sequence[str]
+    rounded: frozenset[int] = frozenset()
+    unstored: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)

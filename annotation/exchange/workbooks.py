@@ -30,6 +30,7 @@ from base.text import storable
 if TYPE_CHECKING:
     from openpyxl.workbook import Workbook
 
+_EXACT = 2**53  # below it a float holds every whole number
 MOST_IN_A_CELL = 32_767  # UTF-16 units that programs keep of a cell
 _MAX_UNPACKED = 200_000_000
 # Tags of XML; a cell has four, and a second goes on reading 80,000 to 300,000 cells. A small file has no room for so
@@ -147,6 +148,14 @@ def lines_in(sheet: Any) -> Iterator[tuple[int, dict[int, Found]]]:
             """As it stands: to move a shared one to each of its cells takes long, and nobody reads it."""
             return f"={element.findtext(FORMULA_TAG) or ''}"
 
+        def parse_cell(self, element: Any) -> dict[str, Any]:
+            """A formula without a result is one, where results are asked for too."""
+            cell: dict[str, Any] = super().parse_cell(element)
+            is_text = element.get("t") == "str"  # which may be empty
+            if self.data_only and cell["value"] is None and not is_text and element.find(FORMULA_TAG) is not None:
+                cell["data_type"] = "f"
+            return cell
+
     book = sheet.parent
     try:
         with sheet._get_source() as source:
@@ -180,20 +189,36 @@ def is_xlsx(stream: BinaryIO) -> bool:
         return False
 
 
+class SheetLine(NamedTuple):
+    """The cells of a line that are not empty, by their columns; `number`: of the line, the headings being 1."""
+
+    number: int
+    texts: Mapping[int, str] = {}
+    rounded: frozenset[int] = frozenset()
+    unstored: frozenset[int] = frozenset()
+
+    def of(self, columns: frozenset[int]) -> SheetLine:
+        texts = {column: text for column, text in self.texts.items() if column in columns}
+        return SheetLine(self.number, texts, self.rounded & columns, self.unstored & columns)
+
+
 @dataclass(frozen=True)
 class WorkbookTable(FileTable):
-    """A sheet of a workbook. `places`: the column of each heading; `records`: the texts of its lines by column, with
-    the number of each, the headings being 1."""
+    """A sheet of a workbook. `places`: the column of each heading; `records`: its lines but the headings."""
 
     places: tuple[int, ...] = ()
-    records: tuple[tuple[int, Mapping[int, str]], ...] = ()
+    records: tuple[SheetLine, ...] = ()
 
     def lines(self, problems: Problems) -> Iterator[FileLine]:
         """See `FileTable.lines`."""
         gaps = Gaps(self.name, len(self.header))
-        for number, texts in self.records:
+        for number, texts, rounded, unstored in self.records:
             gaps.add(len(texts))
-            yield FileLine(number, [texts.get(place, "") for place in self.places])
+            cells = [texts.get(place, "") for place in self.places]
+            yield FileLine(number, cells, self._at(rounded), self._at(unstored))
+
+    def _at(self, columns: frozenset[int]) -> frozenset[int]:
+        return frozenset(map(self.places.index, columns)) if columns else columns
 
 
 def open_rows(stream: BinaryIO, *, name: str, max_bytes: int) -> FileTable:
@@ -245,7 +270,7 @@ def open_sheet(stream: BinaryIO, *, name: str, max_bytes: int, headings: Sequenc
 
 def _sheet(book: Workbook, stream: BinaryIO, name: str, headings: Sequence[str]) -> WorkbookTable:
     sheets = [_lines_of_text(sheet) for sheet in book.worksheets]
-    heads = [next(lines, (1, {}))[1] for lines in sheets]
+    heads = [next(lines, SheetLine(1)).texts for lines in sheets]
     found = [n for n, head in enumerate(heads) if {text.casefold() for text in head.values()} >= set(headings)]
     if not found and len(sheets) > 1:
         raise TableError(
@@ -263,14 +288,22 @@ def _sheet(book: Workbook, stream: BinaryIO, name: str, headings: Sequence[str])
     header = tuple(heads[at][place] for place in places)
     check_headings(header, name=name)
     known = frozenset(places)
-    read = ((number, {place: text for place, text in texts.items() if place in known}) for number, texts in sheets[at])
-    records = tuple((number, texts) for number, texts in read if texts)
+    read = (line.of(known) for line in sheets[at])
+    records = tuple(line for line in read if line.texts or line.unstored)
     book.close()
     return WorkbookTable(stream, name, "utf-8", "", header, places, records)
 
 
-def _lines_of_text(sheet: Any) -> Iterator[tuple[int, dict[int, str]]]:
+def _lines_of_text(sheet: Any) -> Iterator[SheetLine]:
     """What stands in the cells of a sheet that are not empty."""
     for number, cells in lines_in(sheet):
         texts = ((column, unsafe_cell(text_in(found.value))) for column, found in cells.items())
-        yield number, {column: text for column, text in texts if text}
+        rounded = (column for column, found in cells.items() if _is_rounded(found.value))
+        unstored = (column for column, found in cells.items() if found.data_type == "f")
+        there = {column: text for column, text in texts if text}
+        yield SheetLine(number, there, frozenset(rounded), frozenset(unstored))
+
+
+def _is_rounded(value: object) -> bool:
+    """A whole number so large that others are the same: what was typed cannot be known."""
+    return isinstance(value, float) and value.is_integer() and abs(value) >= _EXACT

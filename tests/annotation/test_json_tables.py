@@ -12,6 +12,7 @@ from openpyxl import Workbook
 
 from annotation.answers import kind_of
 from annotation.exchange.json_tables import open_labels
+from annotation.exchange.records import label_headings, label_records, row_headings, row_records
 from annotation.exchange.tables import FileLine, Problems, TableError
 from annotation.exchange.workbooks import open_columns, open_rows
 from annotation.scheme.spec import QuestionSpec
@@ -202,6 +203,38 @@ def test_rows_and_columns_may_be_sheets_of_a_workbook() -> None:
     assert list(columns.lines(Problems("all"))) == [FileLine(2, ["duties", "Pay"])]
 
 
+def test_what_a_workbook_does_not_hold_is_refused_where_it_is_read() -> None:
+    """Names of more digits than a float has, and formulas that no program has computed."""
+    exact, rounded = 2**53 - 1, 1.747582393847562e18
+    lines = [
+        ["row", "rater", "answer", "seen"],
+        [float(exact), "A", "yes", rounded],
+        [rounded, "A", "yes", ""],
+        [7, "A", "=1+1", ""],
+        [8, "A", "no", "=1+1"],
+        ["1747582393847562341", "A", "yes", ""],
+        [9, "A", None, ""],
+    ]
+    table = open_labels(workbook(Labels=[*lines]), name="labels", max_bytes=100_000)
+    problems = Problems("labels")
+    read = list(label_records(table, label_headings(table.header), problems))
+    assert [(one.row, one.answer) for one in read] == [
+        (str(exact), "yes"),
+        ("8", "no"),
+        ("1747582393847562341", "yes"),
+        ("9", ""),
+    ]
+    assert [(str(said)[:18], lines.first) for said, lines in problems.shown.items()] == [
+        ("A name is a number", [3]),
+        ("A cell is a formul", [4]),
+    ]
+
+    rows = open_rows(workbook(Rows=[["row", "text"], [rounded, "x"], [1, "=A2"], [2, "y"]]), name="r", max_bytes=10_000)
+    problems = Problems("rows")
+    read_rows = list(row_records(rows, row_headings(rows.header, ()), problems))
+    assert ([one.name for one in read_rows], problems.total) == (["2"], 2)
+
+
 def test_a_table_of_rows_is_still_read_and_another_zip_still_refused() -> None:
     assert open_rows(io.BytesIO(b"row;text\n7;x\n"), name="rows", max_bytes=100).header == ("row", "text")
     packed = io.BytesIO()
@@ -261,7 +294,7 @@ def test_cells_far_to_the_right_take_no_room() -> None:
     table = open_labels(io.BytesIO(data), name="labels", max_bytes=2**20)
 
     assert table.header == ("row", "rater", "answer")
-    assert next(iter(table.lines(Problems("labels")))) == (2, ["item 1", "w1", "yes"])
+    assert next(iter(table.lines(Problems("labels")))) == FileLine(2, ["item 1", "w1", "yes"])
 
 
 def test_a_small_workbook_with_more_cells_than_it_has_room_for_is_refused() -> None:

@@ -22,6 +22,7 @@ from annotation.exchange.records import (
 )
 from annotation.exchange.tables import (
     MAX_PROBLEMS_SHOWN,
+    FileLine,
     FileTable,
     Problems,
     TableError,
@@ -108,7 +109,7 @@ def test_lines_are_numbered_as_an_editor_does_through_blank_lines_and_breaks_in_
 
 def test_lines_can_be_read_twice() -> None:
     twice = table("row\nA\nB\n")
-    assert [list(twice.lines(Problems("f"))) for _ in range(2)] == [[(2, ["A"]), (3, ["B"])]] * 2
+    assert [list(twice.lines(Problems("f"))) for _ in range(2)] == [[FileLine(2, ["A"]), FileLine(3, ["B"])]] * 2
 
 
 def test_lines_fill_up_a_short_line_and_refuse_a_long_one() -> None:
