@@ -61,6 +61,22 @@ def test_what_is_not_there_is_told_in_words_of_ours(leases: Leases, api_of: ApiO
     assert api.get(run).json() == {"detail": "There is nothing at this address, or not for you."}
 
 
+def test_what_is_sent_to_an_address_without_its_slash_is_written(
+    leases: Leases, api_of: ApiOf, settings: Settings
+) -> None:
+    api, body = api_of(leases.anna), change(leases, {RENT: "stated"})
+    address = reverse("api:assignment-labels", args=[leases.annas[0].pk]).removesuffix("/")
+    settings.DEBUG = True  # where Django would fail at it
+
+    response = api.post(address, body, format="json")
+    assert (response.status_code, response.headers["Location"]) == (308, f"{address}/")
+
+    followed = api.post(f"{address}?via=cli", body, format="json", follow=True)
+    assert followed.redirect_chain == [(f"{address}/?via=cli", 308)]
+    assert followed.json()["cells"][0]["option"] == "stated"
+    assert standing(leases.annas[0])[RENT] == "stated"
+
+
 def test_a_password_buys_a_token(leases: Leases) -> None:
     client = APIClient()
 
