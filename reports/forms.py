@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.utils.translation import gettext
@@ -46,9 +46,52 @@ def _number(default: int) -> forms.NumberInput:
     return forms.NumberInput(attrs={"placeholder": str(default)})
 
 
-class FiltersForm(forms.Form):
+class DottedForm(forms.Form):
+    """A form with fields of single questions, judges or facets, whose keys stand behind a dot in the fields' names. One
+    of none of them is refused: who misspells a key would get everything, and take it for a part.
+
+    Attributes:
+        dotted: what stands in front of the keys, with the dot.
+    """
+
+    dotted: ClassVar[tuple[str, ...]] = ()
+
+    def clean(self) -> None:
+        known = {self.add_prefix(name) for name in self.fields}
+        for name in self.data:
+            if name.startswith(tuple(map(self.add_prefix, self.dotted))) and name not in known:
+                self.add_error(None, _("There is nothing to choose by “%(name)s” in this study.") % {"name": name[:80]})
+
+
+class _Box(forms.CheckboxInput):
+    """It is ticked in a form; a program writes what a switch may be."""
+
+    _words: ClassVar[dict[str, bool]] = {
+        **dict.fromkeys(("true", "1", "yes", "on", "t", "y"), True),
+        **dict.fromkeys(("false", "0", "no", "off", "f", "n", ""), False),
+    }
+
+    def value_from_datadict(self, data: Mapping[str, Any], files: Any, name: str) -> Any:
+        said = data.get(name, False)
+        return self._words.get(str(said).casefold(), said)
+
+
+class SwitchField(forms.BooleanField):
+    """A box to tick, whose words are those of the API's other switches."""
+
+    widget = _Box
+
+    def to_python(self, value: Any) -> bool:
+        if not isinstance(value, bool):
+            raise forms.ValidationError(_("“%(said)s” is neither yes nor no.") % {"said": str(value)[:80]})
+        return value
+
+
+class FiltersForm(DottedForm):
     """What a report is about. Nothing chosen means everything. Five queries, one more for facets of rows unless
     `facet_words` are known: see `live.facet_words`."""
+
+    dotted = ("facet.", "found.", "merge.", "normalisation.")
 
     def __init__(
         self, *args: Any, study: Study, facet_words: Mapping[str, Sequence[str]] | None = None, **kwargs: Any
@@ -173,7 +216,7 @@ class FiltersForm(forms.Form):
                 choices=[("", _("counted like the others")), (LEAVE_OUT, _("left out"))],
                 required=False,
             )
-        self.fields["submitted"] = forms.BooleanField(
+        self.fields["submitted"] = SwitchField(
             label=_("Only submitted %(rows)s") % {"rows": words.rows}, required=False
         )
 
@@ -224,7 +267,7 @@ class FiltersForm(forms.Form):
                 help_text=_("Nobody ticked: gold; without gold, what people wrote."),
                 required=False,
             )
-        self.fields["unanswered"] = forms.BooleanField(
+        self.fields["unanswered"] = SwitchField(
             label=_("Judges' cells without a text count as empty texts"), required=False
         )
 

@@ -15,8 +15,9 @@ from django.db.models import QuerySet
 from django.forms import BaseForm
 from django.http import Http404, QueryDict
 from django.shortcuts import get_object_or_404
+from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers, status
 from rest_framework.decorators import api_view
 from rest_framework.exceptions import NotFound
@@ -111,6 +112,23 @@ def not_valid(form: BaseForm, **called: str) -> serializers.ValidationError:
     for field, said in form.errors.items():
         told.setdefault(called.get(field, field), []).extend(map(str, said))
     return serializers.ValidationError(told)
+
+
+def dotted_parameters(said: Mapping[str, Any]) -> OpenApiParameter:
+    """Those of a query that have a key of the study in their names, such as `facet.<facet>`, in the schema: an object
+    whose parts are parameters of the query. By a name of its own a generated client would send that name itself.
+
+    Args:
+        said: what each takes, by its name.
+    """
+    lines = [format_lazy("`{}`: {}", name, of) for name, of in said.items()]
+    return OpenApiParameter(
+        "dotted",
+        {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}},
+        style="form",
+        explode=True,
+        description=format_lazy("\n\n".join("{}" for _line in lines), *lines),
+    )
 
 
 def as_posted(said: Mapping[str, Any]) -> QueryDict:

@@ -6,15 +6,14 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.decorators import api_view
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import actions
-from annotation.api.core import cell_named, in_pages, sheet_of, user_of
+from annotation.api.core import cell_named, dotted_parameters, in_pages, sheet_of, user_of
 from annotation.api.serializers import MAX_ID, PageFilterSerializer, PageSerializer, RefusalSerializer
 from annotation.labels import history
 from annotation.lens import lens
@@ -75,10 +74,8 @@ class LensFilterSerializer(serializers.Serializer[Any]):
     undecided = serializers.BooleanField(required=False, default=False)
 
 
-_FACET = OpenApiParameter(
-    "facet.{facet}",
-    OpenApiTypes.STR,
-    description=gettext_lazy("A word of that facet of rows, - for none. Hidden facets too."),
+_FACET = dotted_parameters(
+    {"facet.<facet>": gettext_lazy("A word of that facet of rows, - for none. Hidden facets too.")}
 )
 
 
@@ -89,13 +86,9 @@ def lens_of_sheet(request: Request, pk: int) -> Response:
     sheet = sheet_for(user_of(request), pk, *READERS)
     chosen = LensFilterSerializer(data=request.query_params)
     chosen.is_valid(raise_exception=True)
+    facets = _chosen_facets(request, sheet)
     actions.note_look(sheet=sheet, user=user_of(request))
     whole = lens.of_sheet(sheet)
-    facets = {
-        name.removeprefix("facet."): "" if word == "-" else str(word)
-        for name, word in request.query_params.items()
-        if name.startswith("facet.")
-    }
     cells = []
     for table in whole.tables:
         for line in table.lines:
@@ -123,6 +116,18 @@ def lens_of_sheet(request: Request, pk: int) -> Response:
         {"section": table.section.key, "question": question.key, "counts": of} for table, question, of in whole.counts()
     ]
     return Response({"sheet": sheet.pk, "title": sheet.title, "counts": counts, "cells": cells})
+
+
+def _chosen_facets(request: Request, sheet: Sheet) -> dict[str, str]:
+    """{key: word}. Raises ValidationError for a facet that the scheme's rows have not."""
+    known = {f"facet.{facet.key}" for facet in sheet.study.scheme.parsed.row.facets}
+    asked = {name: word for name, word in request.query_params.items() if name.startswith("facet.")}
+    if unknown := [name for name in asked if name not in known]:
+        sentence = _("No rows can be chosen by a facet “%(facet)s”.") % {
+            "facet": unknown[0].removeprefix("facet.")[:60]
+        }
+        raise serializers.ValidationError({unknown[0]: [sentence]})
+    return {name.removeprefix("facet."): "" if word == "-" else str(word) for name, word in asked.items()}
 
 
 def _is_wanted_row(whole: Lens, row_id: int, facets: dict[str, str], rater: str | None) -> bool:

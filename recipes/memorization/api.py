@@ -12,7 +12,7 @@ from rest_framework.decorators import api_view
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.core import not_valid, study_of, user_of
+from annotation.api.core import dotted_parameters, not_valid, study_of, user_of
 from annotation.models import Role
 from recipes.memorization.verdict import contents as says
 from recipes.memorization.verdict.asking import made_of
@@ -43,11 +43,12 @@ class VerdictSerializer(ContentsSerializer):
             OpenApiTypes.STR,
             description=_("As answered by: people, majority, or rater.CODE. Without it people, else the judge."),
         ),
-        OpenApiParameter(
-            "found.{section}.{question}",
-            OpenApiTypes.STR,
-            many=True,
-            description=_("Key of an option that counts as memorised; several: repeat it. The first one without it."),
+        dotted_parameters(
+            {
+                "found.<section>.<question>": _(
+                    "Key of an option that counts as memorised; several: repeat it. The first one without it."
+                )
+            }
         ),
         OpenApiParameter("examined", OpenApiTypes.STR, description=_("The study that says what is nonsense.")),
         OpenApiParameter("examiner", OpenApiTypes.STR, description=_("Code of who says it there.")),

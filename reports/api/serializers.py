@@ -8,9 +8,9 @@ from django.utils.translation import gettext_lazy as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema_field
 from rest_framework import serializers
-from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 
+from annotation.api.core import dotted_parameters, not_valid
 from annotation.models import Study
 from reports.contents import Contents
 from reports.data.arrays import Filters
@@ -122,33 +122,27 @@ class ReportSerializer(ContentsSerializer):
     filters = FiltersSerializer(help_text=_("As they were understood; an empty list lets everything in."))
 
 
+# Those that have a key of the study in their names.
+DOTTED = {
+    "merge.<section>.<question>": _(
+        "Key of a merge of that question's options, or told_apart: it applies to people and judges. Without it "
+        "the scheme decides: people all told apart, judges under its judge merge."
+    ),
+    "normalisation.<judge>": _(
+        "By which that judge's labels are chosen anew from its stored scores: none, token, character, pmi, or the "
+        "key of a calibration that was fitted for it."
+    ),
+    "facet.<facet>": _("A word of that facet of rows, - for none; several: repeat it. Hidden facets too."),
+    "found.<section>.<question>": _(
+        "Key of an option that counts as found; several: repeat it. The first one where it is missing."
+    ),
+}
 filter_parameters = [
     OpenApiParameter("person", OpenApiTypes.STR, many=True, description=_("Code of a person; several: repeat it.")),
     OpenApiParameter("judge", OpenApiTypes.STR, many=True, description=_("Code of a judge; several: repeat it.")),
     OpenApiParameter("sheet", OpenApiTypes.INT, many=True, description=_("Id of a sheet; several: repeat it.")),
     OpenApiParameter("question", OpenApiTypes.STR, many=True, description=_("section.question; several: repeat it.")),
-    OpenApiParameter(
-        "merge.{section}.{question}",
-        OpenApiTypes.STR,
-        description=_(
-            "Key of a merge of that question's options, or told_apart: it applies to people and judges. Without it "
-            "the scheme decides: people all told apart, judges under its judge merge."
-        ),
-    ),
-    OpenApiParameter(
-        "normalisation.{judge}",
-        OpenApiTypes.STR,
-        description=_(
-            "By which that judge's labels are chosen anew from its stored scores: none, token, character, pmi, or the "
-            "key of a calibration that was fitted for it."
-        ),
-    ),
-    OpenApiParameter(
-        "facet.{facet}",
-        OpenApiTypes.STR,
-        many=True,
-        description=_("A word of that facet of rows, - for none; several: repeat it. Hidden facets too."),
-    ),
+    dotted_parameters(DOTTED),
     OpenApiParameter(
         "encoder",
         OpenApiTypes.STR,
@@ -178,12 +172,6 @@ filter_parameters = [
         "unanswered", OpenApiTypes.BOOL, description=_("Judges' cells without a text count as empty texts.")
     ),
     OpenApiParameter("group", OpenApiTypes.STR, description=_("The facet of rows by which figures are told apart.")),
-    OpenApiParameter(
-        "found.{section}.{question}",
-        OpenApiTypes.STR,
-        many=True,
-        description=_("Key of an option that counts as found; several: repeat it. The first one where it is missing."),
-    ),
     OpenApiParameter(
         "voice",
         OpenApiTypes.STR,
@@ -226,5 +214,5 @@ filter_parameters = [
 def asked_filters(request: Request, study: Study) -> Filters:
     form = FiltersForm(request.query_params, study=study)
     if not form.is_valid():
-        raise ValidationError({name: [str(error) for error in errors] for name, errors in form.errors.items()})
+        raise not_valid(form)
     return form.filters()

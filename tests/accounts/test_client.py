@@ -90,6 +90,12 @@ def test_a_generated_client_logs_in_labels_and_reads(
     page = operation("studies", "studies_labels_retrieve").sync("leases", client=client_of("rene"), limit=1000)
     assert {(one.column_name, one.question): one.option for one in page.results}.items() >= COMPLETE.items()
 
+    # A parameter that has a key of the study in its name is sent by that name.
+    refused = operation("studies", "studies_report_retrieve").sync(
+        "leases", client=client_of("rene"), dotted=models.StudiesReportRetrieveDotted.from_dict({"facet.zz": ["x"]})
+    )
+    assert "facet.zz" in str(refused.to_dict())
+
     found = operation("studies", "studies_hits_csv_retrieve").sync_detailed("leases", client=client_of("mara"))
     assert found.status_code == 200
     assert found.parsed.payload.read() == found.content

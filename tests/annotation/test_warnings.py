@@ -133,3 +133,6 @@ def test_the_lens_filters_rows_by_facets(wood: Workshop, client_of: ClientOf, ap
     assert 'name="facet.writer"' in page
     assert 'name="facet.parts"' not in page  # the same of both rows
     assert rows == {"M1": {wood.stool.row_id, wood.bench.row_id}, "M2": {shelf.pk}, "-": set()}
+
+    unknown = api_of(wood.manager).get(url, {"facet.zz": "M1"})
+    assert (unknown.status_code, unknown.json()) == (400, {"facet.zz": ["No rows can be chosen by a facet “zz”."]})

@@ -359,6 +359,7 @@ def test_programs_have_the_verdict_of_the_page(study: Study, client: Client, api
     by_judge = api.get(address, {"voice": "rater.J1"}).json()
     assert by_judge["tables"] != found["tables"]
     assert list(api.get(address, {"voice": "rater.J9"}).json()) == ["voice"]
+    assert list(api.get(address, {"found.nosuch.q": "x"}).json()) == ["non_field_errors"]
 
 
 def test_only_who_may_make_a_study_is_led_to_it(study: Study, client: Client) -> None:

@@ -7,16 +7,17 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from django.urls import include, path
+from django.urls import include, path, reverse
 from drf_spectacular.generators import SchemaGenerator
 from rest_framework.test import APIClient
 
 import config.urls
 from annotation.actions import add_member
-from annotation.models import Role, Study
+from annotation.models import Role, Study, User
 from llm.encoders import FALLBACK
-from reports.api.serializers import FiltersSerializer, filter_parameters
+from reports.api.serializers import DOTTED, FiltersSerializer, filter_parameters
 from reports.data.arrays import Filters
 from reports.forms import FiltersForm
 from reports.stats.graph.agreement import THRESHOLDS
@@ -129,7 +130,7 @@ def test_filters_are_those_of_the_page_and_echoed(study: Study, api: APIClient) 
 
 def test_the_schema_names_each_filter_of_the_page(study: Study) -> None:
     """A client that is generated from it can send no other."""
-    said = {one.name.partition(".")[0] for one in filter_parameters}
+    said = {name.partition(".")[0] for name in (*DOTTED, *(one.name for one in filter_parameters))} - {"dotted"}
     understood = {name: field.source for name, field in FiltersSerializer().fields.items()}
     texts = builders.study("texts", of=builders.scheme(workshop.SCHEME))
     for each in (study, texts):
@@ -162,6 +163,45 @@ def test_a_filter_that_is_not_understood_is_refused(study: Study, api: APIClient
 
     assert response.status_code == 400
     assert set(response.json()) == set(query)
+
+
+@pytest.mark.parametrize("name", ["facet.zz", "found.items.nosuch", "merge.nosuch.q", "normalisation.A1", "merge."])
+def test_a_filter_of_what_the_study_has_not_is_refused(study: Study, api: APIClient, client: Client, name: str) -> None:
+    """Passed over, it would give a report of everything."""
+    sentence = f"There is nothing to choose by “{name}” in this study."
+    at = f"/api/v1/studies/{study.slug}"
+    for response in (
+        api.get(f"{at}/report/", {name: "x"}),
+        api.post(f"{at}/reports/?{name}=x", {"title": "All"}, format="json"),
+        api.post(f"{at}/exports/?{name}=x", {"form": "zip"}, format="json"),
+    ):
+        assert (response.status_code, response.json()) == (400, {"non_field_errors": [sentence]})
+    assert not study.reports.exists()
+    client.force_login(User.objects.get(username="rene"))
+    assert sentence in client.get(reverse("reports:report", args=[study.slug]), {name: "x"}).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("said", "understood"),
+    [
+        ("true", True),
+        ("1", True),
+        ("Yes", True),
+        ("on", True),
+        ("0", False),
+        ("no", False),
+        ("off", False),
+        ("", False),
+    ],
+)
+def test_a_switch_is_said_as_elsewhere(study: Study, api: APIClient, said: str, understood: bool) -> None:
+    assert get(api, study, submitted=said)["filters"]["submitted"] is understood
+
+
+def test_a_switch_that_is_neither_yes_nor_no_is_refused(study: Study, api: APIClient) -> None:
+    response = api.get(f"/api/v1/studies/{study.slug}/report/", {"submitted": "maybe"})
+
+    assert (response.status_code, response.json()) == (400, {"submitted": ["“maybe” is neither yes nor no."]})
 
 
 def test_annotators_and_strangers_do_not_see_it(study: Study, api: APIClient, api_of: ApiOf) -> None:

@@ -11,12 +11,15 @@ from base.text import natural
 from recipes.memorization.verdict.contents import NAMES
 from recipes.memorization.verdict.queries import verdict_questions
 from reports.data.arrays import MAJORITY, PEOPLE, Filters, voice_of
+from reports.forms import DottedForm
 from reports.words import cap, code_of
 
 
-class VerdictForm(forms.Form):
+class VerdictForm(DottedForm):
     """What a verdict rests on: whose answers, which of them count as exactly found, who says what is nonsense. And
     which items are listed. Two queries, one for each examination."""
+
+    dotted = ("found.",)
 
     def __init__(self, *args: Any, study: Study, examinations: Sequence[Study], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
