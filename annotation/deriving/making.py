@@ -140,6 +140,8 @@ class Setting:
     of_raters: bool = False
 
 
+_WORDS_SHOWN = 40  # of an answer's names a scheme may have hundreds
+
 Settings = Mapping[str, Sequence[str]]
 
 
@@ -166,7 +168,7 @@ class Deriver:
     help: object
     make: Callable[[Source, SchemeSpec, Settings], Iterable[MadeSheet]]
     asks: Callable[[SchemeSpec], Sequence[Setting]] = lambda scheme: ()
-    also: Sequence[str] = ("seed",)
+    also: Sequence[str] = ()
     reads_texts: bool = False
     reads_raters: bool = False
     fits: Callable[[SchemeSpec], bool] = lambda scheme: True
@@ -184,17 +186,20 @@ class Deriver:
             if key not in known:
                 raise DerivingRefused(
                     _("There is no setting “%(key)s” here. There are: %(known)s.")
-                    % {"key": key[:40], "known": ", ".join(known)}
+                    % {"key": key[:40], "known": ", ".join(known) or "–"}
                 )
-            if key not in asked or asked[key].several:
+            if key not in asked or asked[key].of_raters:
                 continue
             words = [word for word, _name in asked[key].choices]
             if all(map(str.isdecimal, words)):
                 continue
-            if other := next((value for value in values if value not in words and not value.isdecimal()), None):
-                raise DerivingRefused(
-                    _("“%(said)s” is none of: %(words)s.") % {"said": other[:40], "words": ", ".join(words)}
-                )
+            of_numbers = not asked[key].several
+            for other in values:
+                if other not in words and not (of_numbers and other.isdecimal()):
+                    shown = [*words[:_WORDS_SHOWN], *(["…"] if len(words) > _WORDS_SHOWN else [])]
+                    raise DerivingRefused(
+                        _("“%(said)s” is none of: %(words)s.") % {"said": other[:120], "words": ", ".join(shown)}
+                    )
 
 
 _derivers: dict[str, Deriver] = {}

@@ -53,6 +53,7 @@ class Benchmark(packs.Pack):
                 ),
                 make=deriver.rated_texts,
                 asks=deriver.asks,
+                also=("seed",),
                 reads_texts=True,
                 told_apart=deriver.told_apart,
             )

@@ -101,6 +101,7 @@ class Memorization(packs.Pack):
                 ),
                 make=candidates.candidates,
                 asks=candidates.candidates_ask,
+                also=("seed",),
                 reads_texts=True,
             )
         )

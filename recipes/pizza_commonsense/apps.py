@@ -53,6 +53,7 @@ class PizzaCommonsense(packs.Pack):
                 make=derivers.two_systems,
                 fits=derivers.has_tables,
                 asks=derivers.two_systems_ask,
+                also=("seed",),
                 reads_raters=True,
             )
         )

@@ -170,7 +170,7 @@ def test_a_setting_that_the_deriver_does_not_have_is_refused(answered: Leases, a
     refused = api_of(answered.manager).post(f"/api/v1/studies/{answered.study.slug}/derive/", asked, format="json")
     assert (refused.status_code, refused.json()["detail"]) == (
         409,
-        "There is no setting “column” here. There are: answers, columns, seed.",
+        "There is no setting “column” here. There are: answers, columns.",
     )
 
 
@@ -233,6 +233,12 @@ def test_withdrawn_rows_and_withdrawn_work_do_not_count(answered: Leases) -> Non
         ({"rater": "nobody"}, "no rater “nobody”"),
         ({"slug": "leases"}, "address “leases” already"),
         ({"settings": {}}, "Choose the answers"),
+        (
+            {"settings": {"answers": ["duties.stated=stated", "duties.stated=statde"]}},
+            "“duties.stated=statde” is none of",
+        ),
+        ({"settings": {"answers": ["duties.stated=stated", "7"]}}, "“7” is none of: duties.stated=stated, duties.st"),
+        ({"settings": {"answers": ["duties.stated=stated"], "seed": ["x"]}}, "no setting “seed” here"),
     ],
 )
 def test_what_cannot_be_made_is_said(answered: Leases, change: dict[str, object], said: str) -> None:
