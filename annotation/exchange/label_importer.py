@@ -6,7 +6,7 @@ The answers are sorted, so that those of one assignment lie together; its assign
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -28,7 +28,9 @@ from annotation.models import (
     Arrival,
     Assignment,
     Column,
+    Decision,
     Label,
+    Rater,
     Row,
 )
 from annotation.plain_sql import Insert, reserved
@@ -190,6 +192,7 @@ class Importer:
     def _works(self, chunk: Sequence[_Group]) -> Iterator[_Work]:
         """What each group changes, compared with what stands in the study; adds to the problems."""
         assignments, labels = self._standing(chunk)
+        decided = self._decided(chunk, assignments.values())
         for group in chunk:
             rater, row = self.all.raters[group.rater], self.all.rows[group.row]
             assignment = assignments.get((rater.pk, row.pk, group.repeat))
@@ -197,6 +200,7 @@ class Importer:
             work = _Work(assignment or Assignment(rater=rater, row=row, repeat=group.repeat))
             self._compare(work, group, standing)
             self._apply_rules(work, group, standing)
+            self._check_decided(work, group, decided)
             self._check_tables(work, group, standing)
             if work.inserts or work.updates or work.clears:
                 self._check_open_to_files(work, group)
@@ -218,6 +222,41 @@ class Importer:
         for label in standing if self.all.how.replace else standing.defer("scores"):
             labels.setdefault(label.assignment_id, {})[label.column_id, label.question_id] = label
         return assignments, labels
+
+    def _decided(
+        self, chunk: Sequence[_Group], assignments: Iterable[Assignment]
+    ) -> dict[tuple[int, int, int], tuple[str, str]]:
+        """{(assignment, column, question): (code, who)} of what was decided here of the gold among them, by the last
+        decision of each cell. One query, or none."""
+        kinds = {rater.pk: rater.kind for rater in (self.all.raters[group.rater] for group in chunk)}
+        gold = [one.pk for one in assignments if kinds.get(one.rater_id) == Rater.Kind.GOLD]
+        if not gold:
+            return {}
+        found = Decision.objects.filter(assignment__in=gold).select_related("option", "by").order_by("pk")
+        return {(one.assignment_id, one.column_id, one.question_id): (one.code, one.by.username) for one in found}
+
+    def _check_decided(
+        self, work: _Work, group: _Group, decided: Mapping[tuple[int, int, int], tuple[str, str]]
+    ) -> None:
+        """Gold that somebody decided here is theirs to take back, and no file's."""
+        of = self.all
+        cells = [of.cells[of.cell_of[i]] for i in group.answers]
+        lines = {(c.column.pk, c.question.pk): of.line_of[i] for c, i in zip(cells, group.answers, strict=True)}
+        for label in (*(before for before, _after in work.updates), *work.clears) if decided else ():
+            code, who = decided.get((label.assignment_id, label.column_id, label.question_id), ("", ""))
+            if not code:
+                continue
+            cell = Cell(label.column, label.question, cells[0].part)
+            self.problems.add(
+                lines.get((label.column_id, label.question_id), of.line_of[group.answers[0]]),
+                gettext_noop(
+                    "“%(cell)s” of “%(row)s” was decided here by %(who)s, and a file does not decide it anew. "
+                    "Decide it on the page, or leave the line out."
+                ),
+                cell=str(cell),
+                row=of.rows[group.row].name,
+                who=who,
+            )
 
     def _compare(self, work: _Work, group: _Group, standing: Mapping[tuple[int, int], Label]) -> None:
         of = self.all

@@ -20,7 +20,7 @@ from annotation.exchange.json_tables import open_labels
 from annotation.exchange.label_imports import import_labels, study_from_labels
 from annotation.exchange.label_reading import LabelImport
 from annotation.exchange.row_imports import Imported, ImportRefused
-from annotation.models import Assignment, Column, Label, LabelEvent, Rater, Row, Study
+from annotation.models import Assignment, Column, Label, LabelEvent, Question, Rater, Row, Study
 from tests import builders
 from tests.annotation.importing import ACTS, answers, counts, labels_in, problems_of, table
 from tests.builders import Leases
@@ -264,6 +264,22 @@ def test_gold_becomes_a_rater_of_its_kind(simple: Study) -> None:
         "gold",
         ["silent"],
     )
+
+
+def test_gold_that_somebody_decided_is_not_replaced(simple: Study) -> None:
+    """Gold that came in a file is."""
+    labels_in(simple, "rater,row,answer,gold\nann,A,answers,silent\nann,B,answers,silent\n")
+    by, row = builders.user("mara"), Row.objects.get(name="A")
+    question = Question.objects.get(section__scheme=simple.scheme)
+    option, column = question.options.get(key="partly"), Column.objects.get()
+    actions.adjudicate(row=row, column=column, question=question, option=option, reason="So it says.", by=by)
+
+    replacing = "rater,row,answer\ngold,A,answers\ngold,B,answers\n"
+    assert problems_of(simple, replacing, replace=True) == [
+        "file.csv, line 2: “Does the clause answer it?” of “A” was decided here by mara, and a file does not decide it "
+        "anew. Decide it on the page, or leave the line out."
+    ]
+    assert labels_in(simple, "rater,row,answer\ngold,A,partly\ngold,B,answers\n", replace=True).changed == 1
 
 
 def test_contradictory_gold_is_refused(simple: Study) -> None:
