@@ -87,6 +87,15 @@ class AnswerKind(ABC):
         """
         return self.read(spec, text)
 
+    def from_json(self, spec: QuestionSpec, raw: Any, *, by_model: bool = False) -> Value | None:
+        """The value of a list or an object of JSON in a file, None for nothing. `by_model`: a model wrote it, as in
+        `taken`.
+
+        Raises:
+            AnswerRefused: it is no answer to this question.
+        """
+        return self.stored(spec, raw) if by_model else self.canonical(spec, raw)
+
     @abstractmethod
     def from_judge(self, spec: QuestionSpec, text: str) -> Value:
         """The value that a model wrote.

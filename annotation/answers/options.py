@@ -72,6 +72,12 @@ class OptionAnswer(AnswerKind):
     def read(self, spec: QuestionSpec, text: str) -> Value | None:
         return self.canonical(spec, text) if text.strip() else None
 
+    def from_json(self, spec: QuestionSpec, raw: Any, *, by_model: bool = False) -> Value | None:
+        """Some programs write the one option that was chosen as a list of one, and none as an empty list."""
+        if raw == []:
+            return None
+        return super().from_json(spec, raw[0] if isinstance(raw, list) and len(raw) == 1 else raw, by_model=by_model)
+
     def key(self, spec: QuestionSpec, value: Value) -> str:
         return cast(str, value)
 

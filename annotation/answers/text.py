@@ -59,6 +59,15 @@ class Text(AnswerKind):
     def taken(self, spec: QuestionSpec, text: str) -> Value | None:
         return self.stored(spec, text) if text.strip() else None
 
+    def from_json(self, spec: QuestionSpec, raw: Any, *, by_model: bool = False) -> Value | None:
+        """Of a text with a separator, a list of its parts."""
+        separator = _own(spec).separator
+        if separator and isinstance(raw, list) and all(map(is_text, raw)):
+            raw = separator.join(map(str, raw))
+            if not raw.strip():
+                return None
+        return super().from_json(spec, raw, by_model=by_model)
+
     def warnings(self, spec: QuestionSpec, value: Value) -> list[str]:
         """Of what a model wrote elsewhere also what would be refused."""
         own, text = _own(spec), cast(str, value)

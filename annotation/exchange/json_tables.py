@@ -32,6 +32,12 @@ _NO_COLUMNS = frozenset({"scores"})
 _NOT_TEXT = gettext_noop("Line %(line)s of “%(file)s” is not UTF-8 text.")
 
 
+class _Json(str):
+    """A list or an object that stands in a line, as JSON: no text, though it is read as a cell."""
+
+    __slots__ = ()
+
+
 class _Record(NamedTuple):
     """One label or item: the line of the file where it begins, and its values by column."""
 
@@ -53,11 +59,16 @@ class JsonTable(FileTable):
         return self.label_studio
 
     def value(self, kind: AnswerKind, spec: QuestionSpec, answer: str, *, by_model: bool = False) -> Value | None:
+        if isinstance(answer, _Json):
+            return kind.from_json(spec, json.loads(answer), by_model=by_model)
         if not self.label_studio:
             return super().value(kind, spec, answer, by_model=by_model)
         return kind.from_label_studio(spec, json.loads(answer))
 
     def in_words(self, answer: str) -> str:
+        if isinstance(answer, _Json):
+            of = json.loads(answer)
+            return _text(of[0]) if isinstance(of, list) and len(of) == 1 else answer
         return "".join(_answers(json.loads(answer))) if self.label_studio and answer else answer
 
     def lines(self, problems: Problems) -> Iterator[FileLine]:
@@ -69,7 +80,8 @@ class JsonTable(FileTable):
         gaps = Gaps(self.name, len(self.header))
         for record in self._records(problems):
             gaps.add(len(record.values))
-            yield FileLine(record.line, [record.values.get(name, "").strip() for name in self.header])
+            cells = (record.values.get(name, "") for name in self.header)
+            yield FileLine(record.line, [cell if isinstance(cell, _Json) else cell.strip() for cell in cells])
 
     def _records(self, problems: Problems) -> Iterator[_Record]:
         return _tasks(self.stream, self.name, problems) if self.label_studio else _json_lines(self.stream, self.name)
@@ -155,7 +167,7 @@ def _text(value: Any) -> str:
     if isinstance(value, int | float):
         return str(int(value)) if math.isfinite(value) and value == int(value) else repr(value)
     # JSON can say what no text file holds: the zero character, half of a pair of UTF-16.
-    return storable(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+    return storable(value) if isinstance(value, str) else _Json(storable(json.dumps(value, ensure_ascii=False)))
 
 
 # --- Label Studio ----------------------------------------------------------------------------------------------------

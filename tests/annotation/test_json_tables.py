@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import zipfile
 from typing import Any
 
 import pytest
 from openpyxl import Workbook
 
-from annotation.answers import kind_of
+from annotation.answers import AnswerRefused, kind_of
 from annotation.exchange.json_tables import open_labels
 from annotation.exchange.records import label_headings, label_records, row_headings, row_records
 from annotation.exchange.tables import FileLine, Problems, TableError
@@ -166,6 +167,41 @@ def test_texts_and_numbers_of_tasks_are_read_by_their_question() -> None:
     answers = [line.cells[at] for line in table.lines(Problems("labels"))]
     for (spec, _of, value), answer in zip(said, answers, strict=True):
         assert table.value(kind_of(spec), spec, answer) == value
+
+
+def test_a_list_of_json_lines_is_a_value() -> None:
+    options = [{"key": "glad", "label": "Glad"}, {"key": "sad", "label": "Sad"}]
+    asked = {
+        "mood": {"key": "mood", "title": "Mood", "options": options},
+        "foods": {"key": "foods", "title": "Foods", "kind": "text", "text": {"separator": ";"}},
+        "remark": {"key": "remark", "title": "Remark", "kind": "text", "text": {}},
+        "parts": {"key": "p", "title": "P", "kind": "items", "items": {"fields": [{"key": "part"}, {"key": "of"}]}},
+        "grams": {"key": "grams", "title": "Grams", "kind": "number", "number": {}},
+    }
+    specs = {key: QuestionSpec.model_validate(of) for key, of in asked.items()}
+    said: list[tuple[str, Any, Any]] = [
+        ("mood", ["Glad"], "glad"),
+        ("mood", [], None),
+        ("mood", ["Glad", "Sad"], AnswerRefused("“['Glad', 'Sad']” is no answer to “Mood”")),
+        ("foods", ["flour", "water"], "flour; water"),
+        ("foods", "flour;water", "flour; water"),
+        ("foods", [], None),
+        ("parts", [{"part": "crust", "of": "bread"}], [{"part": "crust", "of": "bread"}]),
+        ("parts", ["crust"], AnswerRefused("“P” takes a list")),
+        ("remark", '["so"]', '["so"]'),
+        ("remark", ["why", "not"], AnswerRefused("“Remark” takes a text")),
+        ("grams", {"of": 2}, AnswerRefused("is no number")),
+    ]
+    lines = "\n".join(json.dumps({"rater": "A", "row": "7", "answer": answer}) for _key, answer, _value in said)
+    table = open_labels(io.BytesIO(lines.encode()), name="labels", max_bytes=10_000)
+    answers = [line.cells[table.header.index("answer")] for line in table.lines(Problems("labels"))]
+    assert table.in_words(answers[0]) == "Glad"
+    for (key, _answer, value), answer in zip(said, answers, strict=True):
+        if isinstance(value, AnswerRefused):
+            with pytest.raises(AnswerRefused, match=re.escape(str(value))):
+                table.value(kind_of(specs[key]), specs[key], answer)
+        else:
+            assert table.value(kind_of(specs[key]), specs[key], answer) == value
 
 
 def workbook(**sheets: list[list[object]]) -> io.BytesIO:
