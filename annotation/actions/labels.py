@@ -13,7 +13,7 @@ from django.utils.translation import ngettext
 from annotation import queries
 from annotation.actions.base import refuse_closed, refuse_withdrawn
 from annotation.actions.drafting import confirm as confirm_drafts
-from annotation.answers import bare
+from annotation.answers import bare, skip_code
 from annotation.labels.answer import Answer
 from annotation.labels.refusals import NotNow, Refused
 from annotation.labels.writer import Recorded, write
@@ -68,12 +68,13 @@ def record(
     Raises:
         NotNow: the assignment is submitted and not to be reopened, or (`SheetClosed`) its sheet is closed.
         Refused: the assignment is withdrawn, a cell is not one of its cells or not asked, what was answered is no
-            answer of its question, or breaks a check that refuses.
+            answer of its question, or breaks a check that refuses; another change without `seen` had this key.
     """
     answers = list(answers)
     assignment = queries.locked(assignment)
     known = queries.known(assignment, key)
     if known.recorded:
+        _refuse_another(assignment, answers, key)
         return Recorded(state=assignment.state, conflicts=_left_out(assignment, answers, key))
     is_submitted = assignment.state == Assignment.State.SUBMITTED
     if is_submitted and not reopen:
@@ -227,6 +228,22 @@ def submit(
     assignment.failure = ""
     _submitted(assignment.pk, [assignment.state, assignment.submitted_at, assignment.failure])
     return assignment
+
+
+def _refuse_another(assignment: Assignment, answers: Iterable[Answer], key: uuid.UUID) -> None:
+    """Each cell that a change is about has an event with what it said, and consequences of it may have more.
+
+    A page that says what it saw sends the rest of a change under the same key, and is told what was left out of it.
+    """
+    sent = {(one.column.pk, one.question.pk): one.code for one in answers if one.seen is None}
+    if not sent:
+        return
+    events = LabelEvent.objects.filter(assignment=assignment, key=key).select_related("after")
+    written = {(one.column_id, one.question_id): skip_code(one.skip_after) or one.code_after for one in events}
+    if not sent.items() <= written.items():
+        raise Refused(
+            _("Another change was sent with this key before, and stands. Send what is new with a key of its own.")
+        )
 
 
 def _left_out(assignment: Assignment, answers: Iterable[Answer], key: uuid.UUID) -> set[tuple[int, int]]:

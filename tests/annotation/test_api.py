@@ -431,6 +431,22 @@ def test_the_order_of_answers_does_not_count(leases: Leases, api_of: ApiOf) -> N
     assert standing(leases.annas[0]) == {NOTICE_ACT: "found", NOTICE_PARTY: "same"}
 
 
+def test_a_key_stands_for_one_change(leases: Leases, api_of: ApiOf) -> None:
+    """Else a program that makes its keys of what it answers would lose what it corrects."""
+    client, pk, key = api_of(leases.anna), leases.annas[0].pk, uuid.uuid4()
+    whole = change(leases, {RENT: "stated", NOTICE_ACT: "absent"}, key)
+    assert post(client, "assignment-labels", pk, whole).status_code == 200
+    for other in ({RENT: "absent"}, {RENT: None}, {RENT: "stated", ("Insure", "stated"): "stated"}):
+        response = post(client, "assignment-labels", pk, change(leases, other, key))
+        assert (response.status_code, response.json()["detail"]) == (
+            409,
+            "Another change was sent with this key before, and stands. Send what is new with a key of its own.",
+        )
+    assert standing(leases.annas[0])[RENT] == "stated"
+    for same in (whole, change(leases, {RENT: "stated"}, key)):
+        assert post(client, "assignment-labels", pk, same).status_code == 200
+
+
 def test_a_resend_changes_nothing(leases: Leases, api_of: ApiOf) -> None:
     client, pk = api_of(leases.anna), leases.annas[0].pk
     body = change(leases, {RENT: "stated"})
