@@ -11,19 +11,23 @@ import time
 from collections.abc import Iterable
 from datetime import timedelta
 from functools import partial
+from typing import Any
 
 from django.conf import settings
+from django.core.cache import caches
 from django.db import DatabaseError, transaction
 from django.utils import timezone, translation
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
-from annotation.actions import Refused, lock_to_resume, note, refuse_while_shown
+from annotation.actions import Refused, lock_study, lock_to_resume, note, refuse_while_shown
 from annotation.models import AuditEvent, Study, User
 from base import files
 from reports import queries
 from reports.contents import contents_from
 from reports.data.arrays import Filters
+from reports.data.label_table import canonical_json
+from reports.digests import study_digest
 from reports.exports.making import ENDINGS, make_file, path_of
 from reports.frozen.versions import code_version, library_versions
 from reports.models import Export, ExportPart, Report
@@ -34,6 +38,8 @@ from work.outcomes import ItemFailed, Outcome
 logger = logging.getLogger(__name__)
 
 _A_DAY = 86_400  # seconds
+# Within this what is asked for again is what is there: whoever has not heard the answer asks once more.
+_AGAIN = timedelta(minutes=10)
 _FILE = re.compile(r"\d+-[0-9a-f]{16}\.\w+")  # as `make_part` names it
 # Between two steps of a download, such as two of its files.
 _LONGEST_STEP = timedelta(minutes=30)
@@ -41,7 +47,8 @@ _LONGEST_STEP = timedelta(minutes=30)
 
 @transaction.atomic
 def freeze(*, study: Study, title: str, filters: Filters, by: User | None) -> Report:
-    """Keep a report as it is now, with the labels behind it.
+    """Keep a report as it is now, with the labels behind it. One that the same person froze in the last minutes, equal
+    but for its day, is given instead of another.
 
     Raises:
         Refused: there is no label to report on, a judge's labels cannot be chosen anew, or an import is being shown.
@@ -52,19 +59,24 @@ def freeze(*, study: Study, title: str, filters: Filters, by: User | None) -> Re
         raise Refused(_("There is no label that fits these filters, so there is nothing to freeze."))
     language = get_language() or "en"
     contents = contents_from(table, filters, language)
-    return Report.objects.create(
+    lock_study(study.pk)  # of two that are sent at once one waits, and finds the other
+    told: dict[str, Any] = {
+        "title": title,
+        "filters": filters.to_json(),
+        "language": language,
+        "data_digest": table.digest,
+        "results_digest": hashlib.sha256(contents.content).hexdigest(),
+        "code_version": code_version(),
+        "created_by": by,
+    }
+    before = study.reports.filter(**told, created_at__gt=timezone.now() - _AGAIN).first() if by else None
+    return before or Report.objects.create(
         study=study,
-        title=title,
-        filters=filters.to_json(),
-        language=language,
         labels=table.packed(),
         results=contents.content.decode(),
-        data_digest=table.digest,
-        results_digest=hashlib.sha256(contents.content).hexdigest(),
-        code_version=code_version(),
         libraries=library_versions(),
         seeds=filters.seeds(),
-        created_by=by,
+        **told,
     )
 
 
@@ -75,17 +87,29 @@ def freeze(*, study: Study, title: str, filters: Filters, by: User | None) -> Re
 def ask_for_export(
     *, study: Study, form: str, filters: Filters, by: User | None, report: Report | None = None
 ) -> Export:
-    """Have a download made by a worker: of a frozen report, or of the study as it stands under the filters."""
-    export = Export.objects.create(
-        study=study,
-        report=report,
-        form=form,
-        filters=report.filters if report else filters.to_json(),
-        language=report.language if report else get_language() or "en",
-        started_by=by,
-    )
+    """Have a download made by a worker: of a frozen report, or of the study as it stands under the filters.
+
+    One that the same person asked for in the last minutes, of the same data, is given instead of another.
+    """
+    lock_study(study.pk)
+    told: dict[str, Any] = {
+        "report": report,
+        "form": form,
+        "filters": report.filters if report else filters.to_json(),
+        "language": report.language if report else get_language() or "en",
+        "started_by": by,
+    }
+    asked = [report.pk if report else study_digest(study), form, told["filters"], told["language"], by and by.pk]
+    key = f"export-{hashlib.sha256(canonical_json(asked)).hexdigest()}"
+    vain = (Export.State.FAILED, Export.State.CANCELLED)
+    there = study.exports.filter(**told).exclude(state__in=vain)
+    before = there.filter(pk=caches["reports"].get(key)).first() if by else None
+    if before is not None:
+        return before
+    export = Export.objects.create(study=study, **told)
     work.start(export, [ExportPart(run=export)])
     note(AuditEvent.Kind.EXPORT, by=by, study=study, what=form)
+    caches["reports"].set(key, export.pk, _AGAIN.total_seconds())
     return export
 
 

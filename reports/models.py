@@ -142,7 +142,7 @@ class Export(work.Run):
     @cached_property
     def part(self) -> ExportPart:
         """Its one item. One query."""
-        found: ExportPart = self.items.get()
+        [found] = self.items.all()  # which may be fetched already
         return found
 
     @property

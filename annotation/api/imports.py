@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.urls import reverse
+from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext as translate
 from django.utils.translation import gettext_lazy as _
 from drf_spectacular.types import OpenApiTypes
@@ -92,7 +94,18 @@ def started(study: Study, run: Import) -> Response:
 
 @extend_schema_field(OpenApiTypes.BINARY)
 class FileField(serializers.FileField):
-    """As it is sent; the schema would have its address."""
+    """As it is sent; the schema would have its address. Of several under one name the last would be read alone."""
+
+    def get_value(self, dictionary: Mapping[str, Any]) -> Any:
+        sent = dictionary.getlist(self.field_name) if isinstance(dictionary, MultiValueDict) else []
+        return sent if len(sent) > 1 else super().get_value(dictionary)
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, list):
+            raise serializers.ValidationError(
+                translate("%(n)s files were sent under this name, and one is read at a time.") % {"n": len(data)}
+            )
+        return super().to_internal_value(data)
 
 
 class _Switch(serializers.BooleanField):

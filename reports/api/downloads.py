@@ -58,10 +58,17 @@ class ExportSerializer(serializers.ModelSerializer[Export]):
         return reverse("api:export-file", args=[export.study.slug, export.pk])
 
 
-@extend_schema(parameters=filter_parameters, request=AskSerializer, responses={202: ExportSerializer})
-@api_view(["POST"])
+@extend_schema(methods=["GET"], responses=ExportSerializer(many=True))
+@extend_schema(methods=["POST"], parameters=filter_parameters, request=AskSerializer, responses={202: ExportSerializer})
+@api_view(["GET", "POST"])
 def exports(request: Request, slug: str) -> Response:
-    """Have a download made; ask its address until its state is ready."""
+    """The downloads that you had made, the last one first. POST has one made; ask its address until its state is ready.
+
+    The same that you asked for in the last ten minutes, of the same data, is answered instead of another."""
+    if request.method == "GET":
+        mine = study_of(request, slug, Role.MANAGER, Role.RESEARCHER).exports.filter(started_by=user_of(request))
+        told = mine.select_related("study").prefetch_related("items")
+        return Response(ExportSerializer(told, many=True).data)
     study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER, archived=True)  # all of it can be downloaded
     asked = AskSerializer(data=request.data)
     asked.is_valid(raise_exception=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.shortcuts import get_object_or_404
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers, status
@@ -65,24 +66,31 @@ class FreezeSerializer(serializers.Serializer[Any]):
 
 @extend_schema(methods=["GET"], responses=FrozenSerializer(many=True))
 @extend_schema(
-    methods=["POST"], parameters=filter_parameters, request=FreezeSerializer, responses={201: FrozenSerializer}
+    methods=["POST"],
+    parameters=filter_parameters,
+    request=FreezeSerializer,
+    responses={200: FrozenSerializer, 201: FrozenSerializer},
 )
 @api_view(["GET", "POST"])
 def reports(request: Request, slug: str) -> Response:
-    """The frozen reports of a study, the last one first; POST freezes one more, under the filters of the query."""
+    """The frozen reports of a study, the last one first; POST freezes one more, under the filters of the query.
+
+    An equal one that you froze in the last ten minutes is answered instead (200)."""
     study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
     if request.method == "GET":
         frozen = study.reports.defer("labels", "results").select_related("created_by")
         return Response(FrozenSerializer(frozen, many=True).data)
     asked = FreezeSerializer(data=request.data)
     asked.is_valid(raise_exception=True)
+    begun = timezone.now()
     made = actions.freeze(
         study=study,
         title=asked.validated_data["title"],
         filters=asked_filters(request, study),
         by=user_of(request),
     )
-    return Response(FrozenSerializer(made).data, status=status.HTTP_201_CREATED)
+    again = made.created_at < begun
+    return Response(FrozenSerializer(made).data, status=status.HTTP_200_OK if again else status.HTTP_201_CREATED)
 
 
 def _report(request: Request, slug: str, pk: int) -> Report:

@@ -13,6 +13,7 @@ urlpatterns = [
     path("studies/<slug:slug>/suggestions/", hiring.suggestions, name="suggestions"),
     path("studies/<slug:slug>/certificates/", hiring.certificates, name="certificates"),
     path("studies/<slug:slug>/certificates/cost/", hiring.cost, name="certificate-cost"),
+    path("studies/<slug:slug>/certificates/tests/", hiring.tests, name="certificate-tests"),
     path("studies/<slug:slug>/certificates/<certificate:name>/", hiring.certificate, name="certificate"),
     path("studies/<slug:slug>/certificates/<certificate:name>/takeovers/", hiring.takeovers, name="takeovers"),
     path("studies/<slug:slug>/certificates/<certificate:name>/given-back/", hiring.given_back, name="give-back"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -107,10 +108,12 @@ def rename_tests(*, studies: Collection[int], old: str, new: str) -> None:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a test came to: the look that it was, and the certificate where it holds."""
+    """What a test came to: the look that it was, and the certificate where it holds. `again`: it was asked for before,
+    and tested then."""
 
     look: TestLook
     certificate: Certificate | None
+    again: bool = False
 
 
 @transaction.atomic
@@ -126,6 +129,8 @@ def certify(
     bound: str = APPROXIMATE,
 ) -> Outcome:
     """Test a judge on the test part, which is a look at it; where it holds, give it a certificate.
+
+    The same claim on the same data is no other look: it comes to what it came to, unless its certificate was revoked.
 
     Args:
         bound: the one that decides, of `documents.BOUNDS`.
@@ -192,6 +197,8 @@ def certify(
     if not tested.tested:
         raise Refused(words.no_test_label())
     document = tested.content.decode()
+    if (before := _tested_before(study, rater.code, name, document)) is not None:
+        return before
     look = TestLook.objects.create(
         study=study,
         what=TestLook.What.TEST,
@@ -220,6 +227,22 @@ def certify(
         created_by=by,
     )
     return Outcome(look, certificate)
+
+
+def _tested_before(study: Study, judge: str, question: str, document: str) -> Outcome | None:
+    looks = TestLook.objects.filter(study=study, what=TestLook.What.TEST, judge=judge, question=question)
+    certificates = Certificate.objects.filter(look__in=looks).standing().defer("labels")
+    by_look = {certificate.look_id: certificate for certificate in certificates}
+    for look in looks:
+        if (not look.outcome["holds"] or look.pk in by_look) and _claim(look.outcome["document"]) == _claim(document):
+            return Outcome(look, by_look.get(look.pk), again=True)
+    return None
+
+
+def _claim(document: str) -> dict[str, Any]:
+    """What a document says, but for when and by whom it was asked for."""
+    told: dict[str, Any] = json.loads(document)
+    return {**told, "issued": told["issued"]["until"], "looks_before": None}
 
 
 def _keep_parts(split: Split) -> None:

@@ -27,7 +27,7 @@ from reports.hiring.effects import lines_of
 from reports.hiring.forms import question_called
 from reports.hiring.recomputing import recompute
 from reports.hiring.words import reasons, why_not_tested
-from reports.models import Accepted, Certificate, Revocation, Split
+from reports.models import Accepted, Certificate, Revocation, Split, TestLook
 
 
 class DrawSerializer(SeededSerializer):
@@ -197,11 +197,16 @@ _RELATED = ("study__scheme", "rater", "question__section__scheme")
 
 
 @extend_schema(methods=["GET"], responses=CertificateSerializer(many=True))
-@extend_schema(methods=["POST"], request=ClaimSerializer, responses={201: TestedSerializer, 409: RefusalSerializer})
+@extend_schema(
+    methods=["POST"],
+    request=ClaimSerializer,
+    responses={200: TestedSerializer, 201: TestedSerializer, 409: RefusalSerializer},
+)
 @api_view(["GET", "POST"])
 def certificates(request: Request, slug: str) -> Response:
     """The certificates of a study's judges, the last one first. POST tests a judge on the test part, which is counted
-    as a look at it; where it holds, a certificate is given."""
+    as a look at it; where it holds, a certificate is given. The same claim on the same data is no other look: it is
+    answered with what it came to (200)."""
     if request.method == "GET":
         study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
         found = Certificate.objects.filter(study=study).select_related(*_RELATED).defer("labels")
@@ -217,7 +222,39 @@ def certificates(request: Request, slug: str) -> Response:
         "certificate": CertificateSerializer(came.certificate).data if came.certificate else None,
         "document": json.loads(came.look.outcome["document"]),
     }
-    return Response(told, status=status.HTTP_201_CREATED)
+    return Response(told, status=status.HTTP_200_OK if came.again else status.HTTP_201_CREATED)
+
+
+class TestLookSerializer(serializers.ModelSerializer[TestLook]):
+    __test__ = False  # no test of pytest's
+
+    by = serializers.CharField(source="by.username", default=None, allow_null=True)
+    holds = serializers.BooleanField(source="outcome.holds")
+    certificate = serializers.SerializerMethodField(help_text=_("Its name, where it holds."))
+    document = serializers.SerializerMethodField(help_text=_("What the test came to."))
+
+    class Meta:
+        model = TestLook
+        fields = ["judge", "question", "by", "at", "holds", "certificate", "document"]
+
+    def get_certificate(self, look: TestLook) -> str | None:
+        found: str | None = self.context["names"].get(look.pk)
+        return found
+
+    def get_document(self, look: TestLook) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(look.outcome["document"])
+        return found
+
+
+@extend_schema(responses=TestLookSerializer(many=True))
+@api_view(["GET"])
+def tests(request: Request, slug: str) -> Response:
+    """All tests of judges on the test part, the last one first: those that do not hold, too."""
+    study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
+    found = TestLook.objects.filter(study=study, what=TestLook.What.TEST).select_related("by")
+    given = Certificate.objects.filter(study=study).only("look", "digest")
+    names = {certificate.look_id: certificate.name for certificate in given}
+    return Response(TestLookSerializer(found, many=True, context={"names": names}).data)
 
 
 def _claimed(study: Study, judge: str, name: str) -> tuple[Rater, Question]:

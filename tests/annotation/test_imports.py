@@ -13,6 +13,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.test import override_settings
+from django.urls import reverse
 from openpyxl import Workbook
 
 from annotation import actions
@@ -24,7 +25,7 @@ from annotation.models import Assignment, Column, Label, Rater, Row, Study
 from annotation.scheme.spec import load_scheme
 from tests import builders
 from tests.annotation.importing import ACTS, QUESTIONS, answers, counts, labels_in, rows_in
-from tests.builders import ClientOf, Leases
+from tests.builders import ApiOf, ClientOf, Leases
 
 pytestmark = pytest.mark.django_db
 
@@ -386,3 +387,11 @@ def test_rows_come_with_their_facets(db: None) -> None:
     with pytest.raises(ImportRefused) as refused:
         rows_in(study, "row,engine\nA,Bing\n")
     assert "“A” that differs in: engine." in refused.value.problems[0]
+
+
+def test_of_two_files_under_one_name_none_is_read(leases: Leases, api_of: ApiOf) -> None:
+    files = [SimpleUploadedFile(f"{n}.csv", b"row,text\nA,one\n") for n in (1, 2)]
+    response = api_of(leases.manager).post(reverse("api:import-rows", args=[leases.study.slug]), {"rows": files})
+
+    sentence = "2 files were sent under this name, and one is read at a time."
+    assert (response.status_code, response.json()) == (400, {"rows": [sentence]})

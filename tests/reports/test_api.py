@@ -238,3 +238,28 @@ def test_the_schema_describes_it() -> None:
     assert operation["responses"]["200"]["content"]["application/json"]["schema"] == {
         "$ref": "#/components/schemas/Report"
     }
+
+
+def test_who_asks_again_gets_what_is_there(study: Study, api: APIClient, api_of: ApiOf) -> None:
+    """After a lost answer, say; and no longer once the labels are others."""
+    at = f"/api/v1/studies/{study.slug}"
+
+    def asked(api: APIClient, what: str, **body: str) -> tuple[int, int]:
+        response = api.post(f"{at}/{what}/", body, format="json")
+        return response.status_code, response.json()["id"]
+
+    frozen, export = asked(api, "reports", title="All"), asked(api, "exports", form="zip")
+    assert asked(api, "reports", title="All") == (200, frozen[1])
+    assert asked(api, "exports", form="zip") == export
+    assert [one["id"] for one in api.get(f"{at}/exports/").json()] == [export[1]]
+
+    other = builders.user("mara")
+    add_member(study=study, user=other, role=Role.MANAGER)
+    assert api_of(other).get(f"{at}/exports/").json() == []
+    assert asked(api_of(other), "exports", form="zip")[1] != export[1]
+    assert asked(api, "exports", form="jsonl")[1] != export[1]
+    assert asked(api, "reports", title="Some")[0] == 201
+
+    answered(rater(study, "A9"), study.sheets.get(), ["fff"])
+    assert asked(api, "reports", title="All")[0] == 201
+    assert asked(api, "exports", form="zip")[1] != export[1]

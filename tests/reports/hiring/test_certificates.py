@@ -194,6 +194,34 @@ def test_a_test_that_fails_gives_none_and_is_counted(world: World, client_of: Cl
     assert certified(world).request["looks_before"] == {"tests": 1, "tests_of_this": 1, "others": 0}
 
 
+def test_the_same_claim_is_tested_once(world: World, api_of: ApiOf) -> None:
+    """A program that has lost the answer sends it again, and spends nothing of the test part."""
+    api, at = api_of(world.manager), reverse("api:certificates", args=[world.study.slug])
+    claim = {"judge": world.rater.code, "question": "claims.made", "until": FAR.isoformat()}
+    holds, fails = (
+        claim | {"epsilon": epsilon, "confidence": confidence} for epsilon, confidence in ((0.2, 0.8), (0.01, 0.99))
+    )
+
+    def asked(claim: dict[str, Any]) -> tuple[int, Any]:
+        response = api.post(at, claim, format="json")
+        return response.status_code, response.json()
+
+    first, failed = asked(holds), asked(fails)
+    assert (first[0], failed[0], failed[1]["holds"]) == (201, 201, False)
+    assert (asked(holds), asked(fails)) == ((200, first[1]), (200, failed[1]))
+    assert queries.looks_at(world.study).tests == 2
+    listed = api.get(reverse("api:certificate-tests", args=[world.study.slug])).json()
+    name = first[1]["certificate"]["name"]
+    assert [(one["holds"], one["certificate"]) for one in listed] == [(False, None), (True, name)]
+    assert listed[0]["document"] == failed[1]["document"]
+
+    assert asked(holds | {"epsilon": 0.25})[0] == 201
+    actions.revoke(
+        certificate=Certificate.objects.get(digest__startswith=name), why=Revocation.Why.HAND, reason="!", by=None
+    )
+    assert asked(holds)[0] == 201
+
+
 # --- the split -------------------------------------------------------------------------------------------------------
 
 
