@@ -138,7 +138,7 @@ def _text(value: Any, key: str, number: int) -> str:
 
 
 _HEADING = re.compile(r"#*\s*(ingredients?|steps?|directions|instructions|method|tasks?)\s*:?", re.IGNORECASE)
-_BULLET = re.compile(r"^\s*(?:[-*•]\s+|\d+[.)]\s+)")
+_BULLET = re.compile(r"^\s*(?:[-–—*•]\s+|\d+[.)]\s+)")
 
 
 def _from_text(text: str) -> ParsedRecipe:

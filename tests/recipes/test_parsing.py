@@ -57,6 +57,12 @@ def test_both_forms_hold_the_same_recipe(text: str) -> None:
     assert recipe.tasks == (Task("shred", "knife", "cabbage"), Task("mix", "", "cabbage, carrots"))
 
 
+def test_dashes_of_a_word_processor_are_hyphens() -> None:
+    recipe = parse_recipe(TEXT.replace("- white", "– white").replace("- carrots", "— carrots"))
+
+    assert recipe.ingredients == ("white cabbage", "carrots")
+
+
 def test_numbers_are_text() -> None:
     assert parse_recipe("name: 7\ningredients: [1.5, 00 flour]").ingredients == ("1.5", "00 flour")
 
