@@ -246,9 +246,13 @@ def open_labels_sheet(stream: BinaryIO, *, name: str, max_bytes: int) -> Workboo
     return open_sheet(stream, name=name, max_bytes=max_bytes, headings=("row", "rater", "answer"))
 
 
-def open_sheet(stream: BinaryIO, *, name: str, max_bytes: int, headings: Sequence[str]) -> WorkbookTable:
+def open_sheet(
+    stream: BinaryIO, *, name: str, max_bytes: int, headings: Sequence[str], also: Mapping[str, str] | None = None
+) -> WorkbookTable:
     """The sheet of a workbook whose first line has these headings, else the only one.
 
+    Args:
+        also: other headings, in small letters, each with the one of these that it means.
     Raises:
         TableError: too large, no workbook, or none of several sheets has these headings.
     """
@@ -256,7 +260,7 @@ def open_sheet(stream: BinaryIO, *, name: str, max_bytes: int, headings: Sequenc
     stream.seek(0)
     try:
         book = opened(stream.read(), data_only=True)
-        return _sheet(book, stream, name, headings)
+        return _sheet(book, stream, name, headings, also or {})
     except TooLarge as error:
         raise TableError(
             gettext_noop("“%(file)s” is too large a workbook. Save its sheet as “CSV UTF-8” and try that."),
@@ -268,10 +272,13 @@ def open_sheet(stream: BinaryIO, *, name: str, max_bytes: int, headings: Sequenc
         raise TableError(gettext_noop("“%(file)s” is no workbook that can be read."), file=name) from error
 
 
-def _sheet(book: Workbook, stream: BinaryIO, name: str, headings: Sequence[str]) -> WorkbookTable:
+def _sheet(
+    book: Workbook, stream: BinaryIO, name: str, headings: Sequence[str], also: Mapping[str, str]
+) -> WorkbookTable:
     sheets = [_lines_of_text(sheet) for sheet in book.worksheets]
     heads = [next(lines, SheetLine(1)).texts for lines in sheets]
-    found = [n for n, head in enumerate(heads) if {text.casefold() for text in head.values()} >= set(headings)]
+    folded = [{text.casefold() for text in head.values()} for head in heads]
+    found = [n for n, head in enumerate(folded) if {also.get(text, text) for text in head} >= set(headings)]
     if not found and len(sheets) > 1:
         raise TableError(
             gettext_noop(

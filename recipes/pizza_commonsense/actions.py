@@ -6,7 +6,7 @@ import csv
 import dataclasses
 import io
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from django.db import transaction
@@ -24,16 +24,18 @@ from annotation.exchange.new_sheets import NewSheet
 from annotation.exchange.row_imports import Imported, ImportRefused
 from annotation.exchange.tables import Problems, open_table
 from annotation.models import Column, Rater, Row, Study
+from base.sentences import gettext_noop
 from recipes.cooking.vocabulary import INGREDIENT, STEP
 from recipes.pizza_commonsense import splitting
 from recipes.pizza_commonsense.models import SourceTable
-from recipes.pizza_commonsense.records import CELLS, NOTHING, Table, names
+from recipes.pizza_commonsense.records import CELLS, NOTHING, Table, names, without_underscores
 
 SCHEME, LONG = "pizza-commonsense", "pizza-instructions"
 SECTION = "steps"
 ROW = "Table"
 ACTION = "action"  # a question, and a facet of lines that is set aside
 EXAMPLE, RULE = "example", "rule"
+_MOST_DIFFERENCES = 5  # that a sentence names
 _MAX_BYTES = 1 << 30  # of what is written here for the import of labels
 
 
@@ -80,19 +82,27 @@ def import_tables(
     broken = _rules_broken(study, tables, by_model=kind == Rater.Kind.JUDGE)
     arrivals.tidy(study, owner=doing.owner if doing else "")  # or its sheets would count as known
     known = {
-        sheet.title: [column.facets.get("instruction") for column in sheet.columns.all()]
+        sheet.title: (sheet.title, _spelt(column.facets.get("instruction", "") for column in sheet.columns.all()))
         for sheet in study.sheets.prefetch_related(Prefetch("columns", Column.objects.order_by("position")))
     }
+    for there in list(known.values()):
+        known.setdefault(without_underscores(there[0]), there)
     titles: list[str] = []
     new: list[NewSheet] = []
+    first: dict[str, Table] = {}
+    twice: list[Problems] = []
     for table in tables:
         title = _known(known, table)
         if title is None:
             sheet = _new(study, table, taken=known, is_gold=kind == Rater.Kind.GOLD)
             title = sheet.title
-            known[title] = list(table.instructions)
+            known[title] = title, _spelt(table.instructions)
             new.append(sheet)
         titles.append(title)
+        if table.cells and study.scheme.slug == SCHEME and first.setdefault(title, table) is not table:
+            twice.append(_twice(first[title], table))
+    if twice:
+        raise ImportRefused(*twice)
     lines = list(_answers(study, titles, tables, rater, kind))
     if example and study.scheme.slug == SCHEME:
         lines += _examples(titles, tables)
@@ -133,12 +143,38 @@ def _rules_broken(study: Study, tables: Sequence[Table], *, by_model: bool) -> M
     return broken
 
 
-def _known(known: Mapping[str, list[str | None]], table: Table) -> str | None:
-    """The title under which the study has a recipe: its own, else that with its id, with the same instructions."""
+def _twice(one: Table, other: Table) -> Problems:
+    """A recipe that is imported twice with answers: where, and what differs."""
+    differs = [
+        f"{line + 1} {cell}: “{one.said(line, cell)}”, “{other.said(line, cell)}”"
+        for line, cell in sorted({*one.cells, *other.cells})
+        if one.said(line, cell) != other.said(line, cell)
+    ]
+    more = ["…"] if len(differs) > _MOST_DIFFERENCES else []
+    problems = Problems(f"“{one.title}”")
+    template = gettext_noop("It is there twice (%(one)s; %(other)s), with the same answers. Leave out one of them.")
+    if differs:
+        template = gettext_noop(
+            "It is there twice (%(one)s; %(other)s), with answers that differ. Leave out one of them. %(differs)s"
+        )
+    shown = "; ".join([*differs[:_MOST_DIFFERENCES], *more])
+    problems.add(0, template, one=one.where, other=other.where, differs=shown)
+    return problems
+
+
+def _known(known: Mapping[str, tuple[str, list[str]]], table: Table) -> str | None:
+    """The title under which the study has a recipe: its own, else that with its id, with the same instructions.
+
+    `known`: of each title, also as it is without “_”, the title and the instructions that the study has.
+    """
     for title in (table.title[:200], _with_id(table)):
-        if known.get(title) == list(table.instructions):
-            return title
+        if (there := known.get(title)) and there[1] == _spelt(table.instructions):
+            return there[0]
     return None
+
+
+def _spelt(instructions: Iterable[str]) -> list[str]:
+    return [without_underscores(text) for text in instructions]
 
 
 def _with_id(table: Table) -> str:

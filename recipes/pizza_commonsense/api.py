@@ -116,14 +116,14 @@ def add(request: Request, slug: str) -> Response:
     said = asked.validated_data
     kind = Rater.Kind.GOLD if said["rater"] == "gold" else Rater.Kind.JUDGE
     how = {"rater": said["rater"], "kind": kind, "example": said["example"], "replace": said["replace"]}
-    data, tables = said["text"].encode(), []
+    data, name, tables = said["text"].encode(), str(_("tables of a program")), []
     if not exchange.is_large(len(data)):
         try:
-            tables = read_tables(data)
+            tables = read_tables(data, name)
         except TablesRefused as refused:
             raise serializers.ValidationError({"text": [str(refused)]}) from refused
     if not tables or len(tables) > AT_ONCE:
-        file = SimpleUploadedFile(str(_("tables of a program")), data)
+        file = SimpleUploadedFile(name, data)
         return started(study, exchange.start(study=study, file=file, how=how, by=user_of(request)))
     made = actions.import_tables(study=study, tables=tables, **how)
     told = {"new": made.new, "known": made.known, "said": sentences(made)}

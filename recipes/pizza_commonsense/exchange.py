@@ -17,7 +17,7 @@ from recipes.pizza_commonsense import actions, exporting, queries
 from recipes.pizza_commonsense.actions import ImportedTables
 from recipes.pizza_commonsense.exporting import Predicted
 from recipes.pizza_commonsense.forms import read_tables
-from recipes.pizza_commonsense.records import TablesRefused
+from recipes.pizza_commonsense.records import TablesRefused, text_of
 from work.actions import LONGEST_HOLD
 from work.outcomes import ItemFailed
 
@@ -50,11 +50,7 @@ def predicted(study: Study, data: bytes) -> Predicted:
     Raises:
         TablesRefused: the file cannot be read.
     """
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise TablesRefused(_("The file is no UTF-8 text. Save it as UTF-8.")) from error
-    return exporting.predictions(text, queries.tables_of(study))
+    return exporting.predictions(text_of(data), queries.tables_of(study))
 
 
 def take_in(*, study: Study, data: bytes, system: str, replace: bool = False) -> tuple[ImportedTables, Predicted]:
@@ -139,7 +135,7 @@ def _read(held: Any, files: Iterable[tuple[str, BinaryIO]]) -> None:
     """What a worker does: everything is checked, then written in parts that nobody sees before the end."""
     run: Import = held.item.run
     how, said = dict(run.how), None
-    [data] = [stream.read() for _name, stream in files]
+    [(name, data)] = [(name, stream.read()) for name, stream in files]
     try:
         with held.quiet(LONGEST_HOLD):
             if system := how.pop("system", ""):
@@ -147,7 +143,7 @@ def _read(held: Any, files: Iterable[tuple[str, BinaryIO]]) -> None:
                 tables = said.tables
                 how |= {"rater": system, "kind": Rater.Kind.JUDGE}
             else:
-                tables = read_tables(data)
+                tables = read_tables(data, name)
     except TablesRefused as refused:
         raise ItemFailed(str(refused)) from refused
 

@@ -8,17 +8,19 @@ from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile, UploadedFile
 from django.utils.translation import gettext_lazy as _
 
+from annotation.exchange.workbooks import is_workbook
 from annotation.models import Rater, Study
 from base.text import UNSTORABLE
 from recipes.pizza_commonsense import examples, sheets
 from recipes.pizza_commonsense.clusters import ALL, APART, CHANCE, DEV, TEST, TRAIN, WITHIN
 from recipes.pizza_commonsense.exporting import Wanted
-from recipes.pizza_commonsense.records import Table, TablesRefused, read_json_lines
+from recipes.pizza_commonsense.records import Table, TablesRefused, read_json_lines, text_of, without_underscores
 from recipes.pizza_commonsense.training import MOST_DEMONSTRATIONS, Masks
 
 MAX_BYTES = 8_000_000
 # Recipes that somebody waits for: a sheet, and the answers in its cells, take some hundredths of a second each.
 AT_ONCE = 20
+_BULLETS = "-–—•* "  # a word processor makes a dash of a hyphen
 _HEADINGS = {*sheets.COLUMNS, *sheets.ALSO}
 WAYS = [
     (WITHIN, _("each cluster gives to each part (the paper's)")),
@@ -27,26 +29,25 @@ WAYS = [
 ]
 
 
-def read_tables(data: bytes) -> list[Table]:
+def read_tables(data: bytes, name: str = "") -> list[Table]:
     """The tables of a file in any of the forms: JSON lines or a JSON list, CSV or TSV, a workbook, or plain
     instructions.
 
+    Args:
+        name: what sentences call the file, if it has one.
     Raises:
         TablesRefused: with a sentence.
     """
-    if data.startswith(b"PK\x03\x04"):
-        return sheets.read(data)
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise TablesRefused(str(_("The file is no UTF-8 text. Save it as UTF-8."))) from error
+    if is_workbook(data):
+        return sheets.read(data, name)
+    text = text_of(data)
     if UNSTORABLE.search(text):
         raise TablesRefused(str(_("The file holds a character that is no text.")))
     if text.lstrip()[:1] in ("{", "["):
         return read_json_lines(text)
-    headings = {cell.strip().strip('"').casefold() for cell in re.split(r"[,;\t]", text.split("\n", 1)[0])}
+    headings = {cell.strip().strip('"').casefold() for cell in re.split(r"[,;\t|]", text.split("\n", 1)[0])}
     if (headings & {"recipe", "title"} and len(headings & _HEADINGS) > 1) or sheets.looks_like_one(text):
-        return sheets.read(text.encode())
+        return sheets.read(text.encode(), name)
     return pasted(text)
 
 
@@ -58,11 +59,11 @@ def pasted(text: str) -> list[Table]:
         lines = [" ".join(line.split()) for line in block.split("\n") if line.strip()]
         if not lines:
             continue
-        ingredients = tuple(line.lstrip("-•* ") for line in lines[1:] if line[0] in "-•*")
-        instructions = tuple(line for line in lines[1:] if line[0] not in "-•*")
+        ingredients = tuple(line.lstrip(_BULLETS) for line in lines[1:] if line[0] in _BULLETS)
+        instructions = tuple(without_underscores(line) for line in lines[1:] if line[0] not in _BULLETS)
         if not instructions:
             raise TablesRefused(str(_("“%(title)s” has no instructions below its title.") % {"title": lines[0][:80]}))
-        tables.append(Table(lines[0], "", instructions, {}, ingredients))
+        tables.append(Table(without_underscores(lines[0]), "", instructions, {}, ingredients))
     if not tables:
         raise TablesRefused(str(_("There is nothing to read.")))
     return tables
@@ -115,7 +116,10 @@ class TablesForm(forms.Form):
         if self.large is not None:
             return cleaned  # a worker reads it
         try:
-            cleaned["tables"] = read_tables(file.read() if file else cleaned["text"].encode())
+            if file:
+                cleaned["tables"] = read_tables(file.read(), file.name or "")
+            else:
+                cleaned["tables"] = read_tables(cleaned["text"].encode(), str(_("pasted text")))
         except TablesRefused as refused:
             self.add_error("file" if file else "text", str(refused))
         return cleaned

@@ -9,6 +9,7 @@ stood."""
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from collections import Counter
@@ -37,7 +38,8 @@ class TablesRefused(ValueError):
 
 @dataclass(frozen=True)
 class Table:
-    """A recipe, its instructions, and what stands in their cells. `source`: the line of the file that it came from."""
+    """A recipe, its instructions, and what stands in their cells. `source`: the line of the file that it came from;
+    `where`: in words, which line that is."""
 
     title: str
     id: str
@@ -46,6 +48,7 @@ class Table:
     ingredients: tuple[str, ...] = ()
     recipe: tuple[str, ...] = ()
     source: str = field(default="", compare=False)
+    where: str = field(default="", compare=False)
 
     def with_cells(self, cells: Cells) -> Table:
         return replace(self, cells=dict(cells))
@@ -66,6 +69,15 @@ def called(tables: Sequence[Table]) -> list[str]:
     return [name if n[name] == 1 else f"{table.title} ({name})" for table, name in zip(tables, plainly, strict=True)]
 
 
+def without_underscores(text: str) -> str:
+    """A title or an instruction of a file: with blanks for “_”, which the published files have.
+
+    >>> without_underscores("10_year  pizza")
+    '10 year pizza'
+    """
+    return " ".join(text.replace("_", " ").split())
+
+
 # --- cells ------------------------------------------------------------------------------------------------------------
 
 
@@ -76,7 +88,7 @@ def plain(cell: str) -> str:
     >>> plain("(pizza_shell; olive oil)"), plain("n/a"), plain(" ")
     ('pizza shell; olive oil', 'NA', '')
     """
-    text = " ".join(cell.replace("_", " ").split())
+    text = without_underscores(cell)
     while text.endswith(")") and text.count(")") > text.count("("):
         text = text[:-1].strip()
     if text.startswith("(") and _closes_at_end(text):
@@ -155,7 +167,7 @@ def read_json_lines(text: str) -> list[Table]:
     if stripped.startswith("["):
         lines = [json.dumps(one, ensure_ascii=False) for one in _list(stripped)]
     else:
-        lines = stripped.split("\n")
+        lines = text.lstrip("\ufeff").split("\n")
     tables = [_table(line, number) for number, line in enumerate(lines, start=1) if line.strip()]
     if not tables:
         raise TablesRefused(_("The file has no table in it."))
@@ -164,6 +176,18 @@ def read_json_lines(text: str) -> list[Table]:
             _("These are %(n)s tables; at most %(most)s are read at once.") % {"n": len(tables), "most": MOST_TABLES}
         )
     return tables
+
+
+def text_of(data: bytes) -> str:
+    """The text of a file: UTF-8 with or without a byte order mark, UTF-16 with one.
+
+    Raises:
+        TablesRefused: it is neither.
+    """
+    try:
+        return data.decode("utf-16" if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise TablesRefused(_("The file is no UTF-8 text. Save it as UTF-8.")) from error
 
 
 def _list(text: str) -> list[Any]:
@@ -210,9 +234,9 @@ def _table(line: str, number: int) -> Table:
                 _("Line %(line)s: step %(step)s of the table has no “instructions”.")
                 % {"line": number, "step": place + 1}
             )
-        instructions.append(" ".join(said["instruction"].replace("_", " ").split()))
+        instructions.append(without_underscores(said["instruction"]))
         cells |= {(place, cell): answer for cell in CELLS if (answer := plain(said[cell]))}
-    title = " ".join(str(record.get("title") or "").replace("_", " ").split())
+    title = without_underscores(str(record.get("title") or ""))
     if not title:
         raise TablesRefused(_("Line %(line)s has no “title”.") % {"line": number})
     return Table(
@@ -223,7 +247,12 @@ def _table(line: str, number: int) -> Table:
         _texts(record.get("ingredients")),
         _texts(record.get("recipe")),
         line,
+        at_line(number),
     )
+
+
+def at_line(number: int) -> str:
+    return _("line %(line)s") % {"line": number}
 
 
 def _said(row: Any, cell: str, number: int) -> str:

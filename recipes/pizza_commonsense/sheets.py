@@ -11,17 +11,20 @@ import csv
 import io
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
-from annotation.exchange import workbooks
-from annotation.exchange.tables import safe_cell, unsafe_cell
+from annotation.exchange.tables import DELIMITERS, FileTable, Problems, TableError, open_table, safe_cell
+from annotation.exchange.workbooks import is_xlsx, open_sheet
+from base.sentences import Sentence
 from base.sentences import gettext as _
-from recipes.pizza_commonsense.records import CELLS, Table, TablesRefused, plain
+from base.text import whole_number
+from recipes.pizza_commonsense.records import CELLS, Table, TablesRefused, at_line, plain, without_underscores
 
 COLUMNS = ("recipe", "id", "line", "instruction", *CELLS, "ingredients")
 _NEEDED = ("recipe", "instruction")
 _BETWEEN = " | "
 ALSO = {"title": "recipe", "instructions": "instruction", "actions": "action", "step": "line"}
-MOST_CELLS = 400_000
+_MAX_BYTES = 1 << 30  # whoever takes a file in has limits of their own
 _LOOKED_AT = 20  # lines, to tell CSV from what is typed
 
 
@@ -60,34 +63,108 @@ def workbook(tables: Iterable[Table]) -> bytes:
     return out.getvalue()
 
 
-def read(data: bytes) -> list[Table]:
-    """The tables of a CSV file or a workbook.
+def read(data: bytes, name: str = "") -> list[Table]:
+    """The tables of a CSV file or a workbook. Where it has a column “line”, the instructions of a recipe are in its
+    order, whatever the order of the file.
 
+    Args:
+        name: what sentences call the file, if it has one.
     Raises:
-        TablesRefused: it is neither, or lacks a heading or an instruction.
+        TablesRefused: it is neither, or lacks a heading or an instruction; or a line has more cells than there are
+            headings, or the numbers of a recipe's lines are not those from 1 on.
     """
-    records = _of_workbook(data) if data.startswith(b"PK\x03\x04") else _of_csv(data)
-    head = next(records, None)
-    if head is None:
-        raise TablesRefused(_("The file is empty."))
-    folded = [cell.strip().casefold() for cell in head[1]]
-    columns = [ALSO.get(name, name) for name in folded]
-    for needed in _NEEDED:
-        if needed not in columns:
-            raise TablesRefused(_("The file has no column “%(column)s”.") % {"column": needed})
-    if len(set(columns) & set(COLUMNS)) < sum(name in COLUMNS for name in columns):
-        raise TablesRefused(_("Two columns of the file mean the same."))
-    recipes: dict[tuple[str, str], list[dict[str, str]]] = {}
-    for number, cells in records:
-        said = {name: unsafe_cell(cell).strip() for name, cell in zip(columns, cells, strict=False)}
-        if not any(said.values()):
-            continue
-        if not said.get("recipe") or not said.get("instruction"):
+    name = name or _("the tables")
+    try:
+        table = _opened(data, name)
+        columns = _columns(table)
+        problems = Problems(name)
+        lines = list(table.lines(problems))
+    except TableError as error:
+        raise TablesRefused(_told(error.sentence)) from error
+    for sentence, at in problems.shown.items():
+        raise TablesRefused(_("Line %(line)s: %(sentence)s") % {"line": at.first[0], "sentence": _told(sentence)})
+    recipes: dict[tuple[str, str], list[_Step]] = {}
+    for number, cells in lines:
+        said = dict(zip(columns, cells, strict=True))
+        if not said["recipe"] or not said["instruction"]:
             raise TablesRefused(_("Line %(line)s has no recipe or no instruction.") % {"line": number})
-        recipes.setdefault((said["recipe"], said.get("id", "")), []).append(said)
+        title = without_underscores(said["recipe"])
+        recipes.setdefault((title, said.get("id", "")), []).append(_Step(number, said))
     if not recipes:
         raise TablesRefused(_("The file has no table in it."))
-    return [_table(title, id_, said) for (title, id_), said in recipes.items()]
+    return [_table(title, id_, _in_order(title, steps)) for (title, id_), steps in recipes.items()]
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A line of the file: its number there, and its cells by their headings."""
+
+    number: int
+    said: dict[str, str]
+
+
+def _told(sentence: Sentence) -> str:
+    return _(sentence.template) % dict(sentence.numbers)
+
+
+def _opened(data: bytes, name: str) -> FileTable:
+    stream = io.BytesIO(data)
+    if is_xlsx(stream):
+        return open_sheet(stream, name=name, max_bytes=_MAX_BYTES, headings=_NEEDED, also=ALSO)
+    return open_table(stream, name=name, max_bytes=_MAX_BYTES)
+
+
+def _columns(table: FileTable) -> list[str]:
+    """What the headings of a file mean.
+
+    Raises:
+        TablesRefused: one is missing, or there twice.
+    """
+    folded = [cell.casefold() for cell in table.header]
+    columns = [ALSO.get(heading, heading) for heading in folded]
+    for needed in _NEEDED:
+        if needed not in columns and any("|" in heading for heading in folded):
+            raise TablesRefused(_("The columns are separated by “|”. Use commas, semicolons or tabs."))
+        if needed not in columns:
+            raise TablesRefused(_("The file has no column “%(column)s”.") % {"column": needed})
+    if len(set(columns) & set(COLUMNS)) < sum(heading in COLUMNS for heading in columns):
+        raise TablesRefused(_("Two columns of the file mean the same."))
+    return columns
+
+
+def _in_order(title: str, steps: Sequence[_Step]) -> Sequence[_Step]:
+    """The lines of a recipe by their numbers; as they stand where none has one.
+
+    Raises:
+        TablesRefused: one has none, or one that another has, or one is missing between them.
+    """
+    if not any(step.said.get("line") for step in steps):
+        return steps
+    at: dict[int, _Step] = {}
+    for step in steps:
+        number = whole_number(step.said["line"])
+        if number is None:
+            raise TablesRefused(
+                _("Line %(line)s: “%(said)s” in the column “line” is no number of an instruction.")
+                % {"line": step.number, "said": step.said["line"][:60]}
+            )
+        if number in at:
+            raise TablesRefused(
+                _("Line %(line)s: “%(recipe)s” has an instruction %(n)s on line %(first)s already.")
+                % {"line": step.number, "recipe": title, "n": number, "first": at[number].number}
+            )
+        at[number] = step
+    first = 0 if 0 in at else 1
+    for place, number in enumerate(sorted(at), start=first):
+        if place != number:
+            raise TablesRefused(
+                _(
+                    "Line %(line)s: “%(recipe)s” has an instruction %(n)s and none %(missing)s. Number them from 1 on "
+                    "in each recipe, or leave out the column “line”."
+                )
+                % {"line": at[number].number, "recipe": title, "n": number, "missing": place}
+            )
+    return [at[number] for number in sorted(at)]
 
 
 def looks_like_one(text: str) -> bool:
@@ -108,42 +185,15 @@ def looks_like_one(text: str) -> bool:
 
 
 def _delimiter(text: str) -> str:
-    return max("\t;,", key=text.split("\n", 1)[0].count)
+    return max(DELIMITERS, key=text.split("\n", 1)[0].count)
 
 
-def _table(title: str, id_: str, said: Sequence[dict[str, str]]) -> Table:
+def _table(title: str, id_: str, steps: Sequence[_Step]) -> Table:
+    said = [step.said for step in steps]
     cells = {
         (line, cell): answer for line, one in enumerate(said) for cell in CELLS if (answer := plain(one.get(cell, "")))
     }
     ingredients = next((one["ingredients"] for one in said if one.get("ingredients")), "")
-    instructions = tuple(" ".join(one["instruction"].split()) for one in said)
-    return Table(title, id_, instructions, cells, tuple(part for part in ingredients.split(_BETWEEN) if part))
-
-
-def _of_csv(data: bytes) -> Iterator[tuple[int, list[str]]]:
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise TablesRefused(_("The file is no UTF-8 text. Save it as “CSV UTF-8”.")) from error
-    try:
-        records = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
-        yield from enumerate(records, start=1)
-    except csv.Error as error:
-        raise TablesRefused(_("The file is not readable as CSV: %(error)s") % {"error": error}) from error
-
-
-def _of_workbook(data: bytes) -> Iterator[tuple[int, list[str]]]:
-    n = 0
-    try:
-        sheets = workbooks.opened(data, data_only=True).worksheets
-        for number, cells in workbooks.lines_in(sheets[0]) if sheets else ():
-            width = max(cells, default=0)
-            n += width
-            if n > MOST_CELLS:
-                raise workbooks.TooLarge
-            said = (cells.get(place, workbooks.NOTHING).value for place in range(1, width + 1))
-            yield number, ["" if one is None else str(one) for one in said]
-    except workbooks.TooLarge as error:
-        raise TablesRefused(_("The workbook has more than %(most)s cells.") % {"most": MOST_CELLS}) from error
-    except ValueError as error:
-        raise TablesRefused(_("The workbook cannot be read.")) from error
+    instructions = tuple(without_underscores(one["instruction"]) for one in said)
+    listed = tuple(part for part in ingredients.split(_BETWEEN) if part)
+    return Table(title, id_, instructions, cells, listed, where=at_line(min(step.number for step in steps)))

@@ -160,6 +160,14 @@ def test_cells_as_they_were_published(cell: str, said: str) -> None:
         ("rater;row;answer\nann;x;5", "no column “recipe”"),
         ('worker\ttext\nA2\t"two\n\nlines"\n', "no column “recipe”"),
         ("recipe,title,instruction\nx,y,z", "mean the same"),
+        ("recipe,instruction,input\nPizza,mix flour, water and salt,flour", "Line 2: This line has 4 cells"),
+        ("recipe|instruction|input\nPizza|mix|flour", "separated by “|”"),
+        (
+            "recipe,line,instruction\nPizza,1,mix\nPizza,2,bake\nPizza,1,mix",
+            "Line 4: .* 1 on line 2 already",
+        ),
+        ("recipe,line,instruction\nPizza,1,mix\nPizza,3,bake", "Line 3: “Pizza” has an instruction 3 and none 2"),
+        ("recipe,line,instruction\nPizza,1,mix\nPizza,,bake", "Line 3: “” in the column “line” is no number"),
         ("row\trow\n\x00\t\x01\n", "a character that is no text"),
         ("recipe,instruction\nx,mix\x00\n", "a character that is no text"),
         ("Only a title", "no instructions"),
@@ -206,11 +214,47 @@ def test_csv_and_workbooks_come_back_as_they_went() -> None:
     assert book.worksheets[0]["A2"].value == "'=1+1"
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_lines_of_a_recipe_are_in_their_order(first: int) -> None:
+    """Whatever somebody sorted the file by."""
+    rows = [f"{recipe},{n + first},{text}" for n, text in enumerate(("mix", "wait", "bake")) for recipe in ("B", "A")]
+    (a, b) = read_tables("\n".join(["recipe,step,instruction", *sorted(rows, key=lambda row: row[4:])]).encode())
+    assert (a.instructions, b.instructions) == (("mix", "wait", "bake"), ("mix", "wait", "bake"))
+
+
+def test_files_are_read_as_any_table_is() -> None:
+    """In UTF-16, as Excel's “Unicode text” is, and the sheet of a workbook that has the headings."""
+    text = sheets.csv_text(tables())
+    assert read_tables(text.encode("utf-16")) == read_tables(text.encode()) == tables_without_recipes()
+    assert read_tables(f"{FLAT}\n".encode("utf-16")) == tables()[:1]
+    book = load_workbook(io.BytesIO(sheets.workbook(tables())))
+    book.create_sheet("About", 0).append(["What this is"])
+    out = io.BytesIO()
+    book.save(out)
+    assert read_tables(out.getvalue()) == tables_without_recipes()
+    book["tables"]["A1"], book["tables"]["D1"] = "Title", "Instructions"
+    book.save(out := io.BytesIO())
+    assert read_tables(out.getvalue()) == tables_without_recipes()
+
+
+def tables_without_recipes() -> list[Table]:
+    """As CSV and workbooks have them."""
+    return [replace(table, recipe=()) for table in tables()]
+
+
+def test_a_recipe_is_the_same_in_every_form() -> None:
+    bare = [one.with_cells({}) for one in tables_without_recipes()]
+    text = "recipe,id,instruction,ingredients\nflat_bread,a1,preheat_oven,flour"
+    (read,) = read_tables(text.encode())
+    (typed,) = read_tables(b"flat_bread\npreheat_oven\n- flour")
+    assert (read.title, read.instructions) == (typed.title, typed.instructions) == (bare[0].title, ("preheat oven",))
+
+
 def test_recipes_as_they_are_typed() -> None:
-    (bread, pizza) = pasted("Bread\n- 1 cup flour\nMix the flour.\nBake.\n\nPizza\r\nTop it.")
+    (bread, pizza) = pasted("Bread\n- 1 cup flour\n– salt\n— oil\nMix the flour.\nBake.\n\nPizza\r\nTop it.")
     assert (bread.title, bread.ingredients, bread.instructions) == (
         "Bread",
-        ("1 cup flour",),
+        ("1 cup flour", "salt", "oil"),
         ("Mix the flour.", "Bake."),
     )
     assert pizza.instructions == ("Top it.",)
@@ -597,6 +641,28 @@ def test_an_example_gives_no_answer_away_but_na(study: Study, cells: tuple[str, 
     assert dict(labels.values_list("question__key", "value")) == given
 
 
+def test_a_recipe_that_is_there_twice_is_one_problem(study: Study) -> None:
+    other = FLAT.replace('"output": "flat bread"', '"output": "cake"')
+    with pytest.raises(ImportRefused) as refused:
+        actions.import_tables(study=study, tables=read_tables(f"\n{FLAT}\n{PIZZA}\n{other}".encode()))
+    assert refused.value.problems == [
+        "“flat bread”: It is there twice (line 2; line 4), with answers that differ. Leave out one of them. "
+        "4 output: “flat bread”, “cake”"
+    ]
+    with pytest.raises(ImportRefused, match="1 problem") as refused:
+        actions.import_tables(study=study, tables=[*tables(), *tables()[:1]])
+    assert "with the same answers" in refused.value.problems[0]
+    assert not study.sheets.exists()
+
+
+def test_a_recipe_that_a_study_has_with_underscores_is_known(study: Study) -> None:
+    spelt = replace(tables()[0], title="flat_bread", instructions=("preheat_oven", "mix", "place", "bake"))
+    actions.import_tables(study=study, tables=[spelt])
+    again = read_tables(sheets.csv_text([spelt]).encode())
+    made = actions.import_tables(study=study, tables=again)
+    assert (again[0].title, made.new, made.known) == ("flat bread", 0, 1)
+
+
 def test_a_refused_answer_writes_nothing(study: Study) -> None:
     wrong = tables()[0].with_cells({(0, "input"): "NA; flour"})
     with pytest.raises(Refused) as refused:
@@ -950,7 +1016,13 @@ def test_the_command(db: None, tmp_path: Path, capsys: pytest.CaptureFixture[str
     file = tmp_path / "tables.jsonl.gz"
     file.write_bytes(gzip.compress(f"{FLAT}\n{PIZZA}\n".encode()))
     call_command("pizza_tables", "import", "made", str(file))
-    assert "2 recipes added" in capsys.readouterr().out
+    assert "2 recipes added. New: 1 rater, 17 labels. /studies/made/" in capsys.readouterr().out
+    (tmp_path / "one.csv").write_text("recipe,instruction\nBread,bake\n")
+    call_command("pizza_tables", "import", "one", str(tmp_path / "one.csv"))
+    assert capsys.readouterr().out == "1 recipe added. /studies/one/\n"
+    (tmp_path / "again.jsonl").write_text(FLAT)
+    with pytest.raises(CommandError, match=r"tables\.jsonl\.gz, line 1; .*again\.jsonl, line 1"):
+        call_command("pizza_tables", "import", "one", str(file), str(tmp_path / "again.jsonl"))
     out = tmp_path / "out.jsonl"
     call_command("pizza_tables", "export", "made", str(out))
     assert out.read_text() == f"{FLAT}\n{PIZZA}\n"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import gzip
 from argparse import ArgumentParser
 from pathlib import Path
@@ -91,9 +92,10 @@ class Command(BaseCommand):
         tables = []
         for file in options["files"]:
             try:
-                tables += read_tables(_content(file))
+                read = read_tables(_content(file), file.name)
             except TablesRefused as refused:
                 raise CommandError(f"{file}: {refused} Nothing was imported.") from refused
+            tables += [dataclasses.replace(table, where=f"{file}, {table.where}") for table in read]
         if study is None:
             source = doors.shipped_schemes()[options["scheme"]].read_text(encoding="utf-8")
             scheme = annotating.store_scheme(spec=load_scheme(source), source=source)
@@ -102,8 +104,7 @@ class Command(BaseCommand):
         kind = Rater.Kind.GOLD if options["rater"] == "gold" else Rater.Kind.JUDGE
         how = {name: options[name] for name in ("rater", "example", "replace")}
         made = actions.import_tables(study=study, tables=tables, kind=kind, **how)
-        said = made.answers.sentences() if made.answers else []
-        self.stdout.write(f"{made.new} recipes added, {made.known} were there. {' '.join(said)} /studies/{study.slug}/")
+        self.stdout.write(f"{' '.join(exchange.sentences(made))} /studies/{study.slug}/")
 
     @transaction.atomic
     def _system(self, options: dict[str, Any]) -> None:
