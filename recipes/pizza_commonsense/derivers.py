@@ -198,13 +198,17 @@ def _both(of_cell: Mapping[str, Given]) -> tuple[str, str]:
 
 
 def _gold(row: SourceRow, column: int, systems: Sequence[str]) -> tuple[str, Mapping[str, Given]]:
-    """Who is right in a line, and what they say there: of several golds one that is compared, else the first."""
-    found: dict[str, dict[str, Given]] = {}
+    """Who is right in a line, and what they say there: of several golds one that is compared, also where it left the
+    line open, else the first that has an answer there."""
+    golds: dict[str, dict[str, Given]] = {}
     for given in row.given:
-        if given.column == column and given.question in CELLS and given.choice.votes[0].kind == "gold":
-            found.setdefault(given.rater, {})[given.question] = given
+        if given.question in CELLS and given.choice.votes[0].kind == "gold":
+            said = golds.setdefault(given.rater, {})
+            if given.column == column:
+                said[given.question] = given
+    found = [code for code, said in golds.items() if said or code in systems]
     rater = min(found, key=lambda code: (code not in systems, code), default="")
-    return rater, found.get(rater, {})
+    return rater, golds.get(rater, {})
 
 
 def two_systems_ask(scheme: SchemeSpec) -> Sequence[Setting]:

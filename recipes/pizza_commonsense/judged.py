@@ -13,7 +13,7 @@ from reports.numbers.report import QuestionReport, StudyReport
 from reports.tables.base import ReportTable
 from reports.tables.systems import Facets, Fault, Judged, Texts, system_tables
 
-GOLD = "gold"  # the reference of studies that do not name it
+GOLD = "gold"  # the reference of rows that do not name it
 
 
 def tables(report: StudyReport, question: QuestionReport) -> Iterator[ReportTable]:
@@ -31,7 +31,7 @@ def _system(row: Facets, column: Facets) -> str:
 
 
 def _reference(row: Facets) -> str:
-    return row.get("reference", GOLD)
+    return row.get("reference") or GOLD
 
 
 def _of_side(row: Facets, side: str) -> Texts:

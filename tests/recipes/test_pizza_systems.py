@@ -144,6 +144,26 @@ def test_the_report_says_by_system_what_people_judge(version: int) -> None:
     assert (place["first"], place["n"]) == ("left side", 20)
 
 
+@pytest.mark.parametrize("spelt", ["gold", "best"])
+def test_each_side_mirrors_the_other_where_gold_left_a_line_open(spelt: str) -> None:
+    study = builders.study("pizzas", of=scheme_of("pizza-commonsense"), by=builders.user("mara"))
+    gold = [table(title, ("flour", "dough"), ("dough", "pizza")) for title in RECIPES]
+    gold[0] = gold[0].with_cells({place: said for place, said in gold[0].cells.items() if place[0] == 0})
+    actions.import_tables(study=study, tables=gold, rater=spelt)
+    t5 = [table(title, ("flour", "dough"), ("fork", "fork")) for title in RECIPES]
+    actions.import_tables(study=study, tables=t5, rater="t5", kind=Rater.Kind.JUDGE)
+    made = derive_study(
+        source=study, deriver="two-systems", scheme=scheme_of("pizza-systems"), slug="compared", title="Compared",
+        settings={"systems": [spelt, "t5"]}, by=study.memberships.first().user,  # type: ignore[union-attr]
+    )  # fmt: skip
+    assert {row.facets["reference"] for row in Row.objects.filter(sheet__study=made)} == {spelt}
+    judge(made, "anna", gold_alone, lambda row: "t5" if row.facets["gold"] == "" else spelt)
+
+    found = {of["system"]: of for of in lines(tables(made)["side.complete.systems"])}
+    told = {name: [of[f"better.preference_{one}"] for one in ("wins", "loses", "n")] for name, of in found.items()}
+    assert told == {spelt: [0.9, 0.1, 10], "t5": [0.1, 0.9, 10]}
+
+
 def test_wins_and_ties_of_people_who_differ(compared: Study) -> None:
     """Anna prefers t5 in the first line of each of five recipes, where Boris sees a tie; gold in all others."""
     first = "do 1 "
