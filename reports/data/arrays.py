@@ -284,6 +284,11 @@ class Filters:
         return self.methods < 10
 
     @property
+    def before_selected_values(self) -> bool:
+        """The most frequent values are those of the answers that are compared, without exposed ones."""
+        return self.methods < 10
+
+    @property
     def first_words(self) -> bool:
         """Said as before the second version of the words."""
         return self.words < 2

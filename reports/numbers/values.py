@@ -18,6 +18,7 @@ from reports.numbers.texts import TextReport, text_report
 from reports.stats.agreement import MacroAccuracy, macro_accuracy
 from reports.stats.answers import Answers
 from reports.stats.bootstrap import Interval
+from reports.stats.distinct import distinct
 from reports.stats.intervals import judge_accuracy_interval
 from reports.stats.judge import JudgeAccuracy, judge_accuracy, judge_pair_accuracy
 from reports.stats.numeric import (
@@ -73,11 +74,15 @@ class ValueGold:
 @dataclass(frozen=True)
 class ValueReport:
     """`summary`: cells that were answered, with one option for "answered", and why the others are empty. `accuracy`:
-    A_h, of equal answers. `counts`: the most frequent answers of people."""
+    A_h, of equal answers. `counts`: the most frequent answers of the cells that were answered, of `n_different` that
+    occur there; `majority`: the share that the most frequent one has of the answers that are compared, None without.
+    """
 
     data: QuestionData
     summary: SelectionSummary
     counts: tuple[ValueCount, ...]
+    n_different: int
+    majority: float | None
     exact: ExactAgreement
     exact_intervals: Mapping[str, Interval]
     accuracy: MacroAccuracy
@@ -108,10 +113,13 @@ def value_report(data: QuestionData, of: StudyData, filters: Filters) -> ValueRe
     assert data.values is not None
     people, numbers, arguments = data.people, data.values.numbers, filters.intervals.of_agreement
     own_means = not filters.before_own_means
+    selected = people.code if filters.before_selected_values else data.selections[data.selections >= 0]
     return ValueReport(
         data=data,
         summary=selection_summary(np.minimum(data.selections, 0), n_options=1),
-        counts=most_frequent(people.code, at_most=SHOWN_ANSWERS),
+        counts=most_frequent(selected, at_most=SHOWN_ANSWERS),
+        n_different=distinct(selected).size,
+        majority=next((of.share for of in most_frequent(people.code, at_most=1)), None),
         exact=exact_agreement(people),
         exact_intervals=exact_intervals(people, **arguments) if arguments else {},
         accuracy=macro_accuracy(pair_tables(people)),

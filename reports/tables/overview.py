@@ -156,7 +156,7 @@ def _value_line(question: ValueReport) -> tuple[Value, ...]:
     reason = _("answered by values: see percent agreement and α")
     return (
         *(name_of(question), summary.n, summary.n_filled, None, accuracy.n_pairs, accuracy.value),
-        *(None, question.counts[0].share if question.counts else None, reason),
+        *(None, question.majority, reason),
     )
 
 

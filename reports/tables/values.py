@@ -50,9 +50,9 @@ def _answers(question: ValueReport) -> ReportTable:
         rows.extend((f"    {EMPTY[part.code]}", part.count, part.share) for part in summary.not_filled if part.count)
     rows.append((_("Total"), summary.n, 1.0 if summary.n else None))
     how = _("Every cell that a person was to fill counts once for each person. %(n)s different answers") % {
-        "n": count(question.exact.n_different)
+        "n": count(question.n_different)
     }
-    if question.exact.n_different > len(question.counts):
+    if question.n_different > len(question.counts):
         how += ", " + _("of which the %(n)s most frequent are shown") % {"n": SHOWN_ANSWERS}
     return ReportTable(
         key=f"{question.data.name}.answers",

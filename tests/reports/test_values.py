@@ -16,7 +16,7 @@ from django.utils import timezone
 from annotation import actions
 from annotation.actions import Answer, drafting
 from annotation.evidence.blocks import Block
-from annotation.models import Assignment, Question, Rater, Role, Row, Study, User
+from annotation.models import Assignment, Label, Question, Rater, Role, Row, Study, User
 from reports import actions as report_actions
 from reports import queries, sentences
 from reports.answers import answers_of
@@ -124,6 +124,20 @@ def test_answers_are_counted_in_their_own_sense(study: Study) -> None:
     assert [count for name, (count, _share) in rows.items() if "water" in name.casefold()] == [2]
     assert rows["not reached"][0] == 2
     assert rows["Total"][0] == 8
+
+
+def test_answers_add_up_with_those_that_were_given_after_a_look(study: Study) -> None:
+    Label.objects.filter(assignment__rater__code="A2", assignment__row__name="Page 3").update(exposed=True)
+    table = made(study)["steps.input.answers"]
+    rows = rows_of(table)
+
+    assert (
+        rows["Answered"][0] == sum(row[1] for row in table.rows if str(row[0]).startswith(" ")) - rows["not reached"][0]
+    )
+    assert rows["NA"][:2] == (2, 2 / 8)
+    assert table.rows == made(study, exposure="include")["steps.input.answers"].rows
+    # As before methods 10: without them.
+    assert rows_of(made(study, methods=9)["steps.input.answers"])["NA"][0] == 1
 
 
 def test_people_agree_where_they_gave_the_same_answer(study: Study) -> None:
