@@ -1,13 +1,15 @@
 """What a step makes of what is there. Pure.
 
 Each transition says which things become which: one becomes one, one becomes several, or several become one. What no
-transition names lives on. In text, one a line; a backslash stands before a comma, or an arrow, that is meant as itself:
+transition names lives on. In text, one a line; a backslash stands before a comma, an arrow, or a dash at the
+beginning of what is made, that is meant as itself:
 
     flour, water -> dough
-    egg -> yolk, white
-    shell ->
+    egg -> yolk, white, -shell
+    milk ->
 
-The last of these is thrown away. An arrow alone says that nothing changes.
+The milk is thrown away; the shell is made and thrown away in the same step, as a line `shell ->` says it too. An arrow
+alone says that nothing changes.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from typing import Any, cast
 from annotation.answers.base import (
     AnswerKind,
     AnswerRefused,
+    escape,
     label_studio_texts,
     split,
     tidy,
@@ -27,12 +30,14 @@ from annotation.answers.base import (
     unwrapped,
 )
 from annotation.answers.codes import Value, dumps
-from annotation.answers.items import read_json, texts, texts_written, unmatched
+from annotation.answers.items import read_json, texts, unmatched
 from annotation.scheme.spec import QuestionSpec, TransitionsSpec
 from base.sentences import gettext, gettext_noop
 
 ARROW = "->"
 _OTHER_ARROWS = re.compile("[=-]+>")
+_DASHES = "-–—"
+_DASHED = re.compile(rf"^\s*[{_DASHES}]\s*")
 Transition = dict[str, list[str]]  # "from" and "to" -> names of things
 
 
@@ -113,8 +118,7 @@ class Transitions(AnswerKind):
                 raise AnswerRefused(
                     gettext_noop("“%(entry)s” is no transition, which one arrow (->) makes."), entry=line[:120]
                 )
-            of, to = ([unescape(piece) for piece in split(side, ",")] for side in sides)
-            raw.append({"from": of, "to": to})
+            raw += _read_sides(*(split(side, ",") for side in sides))
         return self.canonical(spec, raw)
 
     def key(self, spec: QuestionSpec, value: Value) -> str:
@@ -204,13 +208,28 @@ def _transitions(value: Value) -> list[Transition]:
     return cast("list[Transition]", value)
 
 
+def _read_sides(before: Sequence[str], behind: Sequence[str]) -> list[Transition]:
+    """The transitions of a line, whose names still have their escapes. What a dash stands before is made and thrown
+    away: of several things by itself, since several do not become several."""
+    of = [name for piece in before if (name := tidy(unescape(piece)))]
+    named = [(tidy(unescape(_DASHED.sub("", piece, count=1))), _DASHED.match(piece)) for piece in behind]
+    made = [[name for name, dashed in named if name]]
+    waste = [name for name, dashed in named if name and dashed]
+    if len(of) > 1 and waste:
+        made = [[name] for name in waste]
+        if kept := [name for name, dashed in named if name and not dashed]:
+            made.insert(0, kept)
+    return [*({"from": of, "to": to} for to in made), *({"from": [name], "to": []} for name in waste)]
+
+
 def _line(one: Transition) -> str:
-    return f"{_side(one['from'])} {ARROW} {_side(one['to'])}".strip()
+    made = [f"\\{name}" if name[0] in _DASHES else name for name in map(_name, one["to"])]
+    return f"{', '.join(map(_name, one['from']))} {ARROW} {', '.join(made)}".strip()
 
 
-def _side(names: Sequence[str]) -> str:
+def _name(name: str) -> str:
     """An arrow inside a name is written with a backslash before it."""
-    return texts_written(names, ",").replace(ARROW, f"\\{ARROW}")
+    return escape(name, ",").replace(ARROW, f"\\{ARROW}")
 
 
 def _sorted(one: Transition) -> list[list[str]]:

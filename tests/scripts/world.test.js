@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { isStaying } from "../../static/palate/core/values.js";
+import { isStaying, readValue } from "../../static/palate/core/values.js";
 import {
   concluded,
   draftOfStep,
@@ -116,6 +116,19 @@ test("a dash before a name throws away what is made, and an ideographic comma se
     { from: ["shell"], to: [] },
   ]);
   assert.deepEqual(thereBefore(["egg", "salt"], [made.done]), ["salt", "yolk"]);
+});
+
+test("a name that begins with a dash is typed with a backslash before it, and taken up again so", () => {
+  const made = make(emptyStep(), ["egg"], "\\-1 egg");
+  assert.deepEqual(made.done, [{ from: ["egg"], to: ["-1 egg"] }]);
+  const again = reopened(made, 0);
+  assert.equal(again.to, "\\-1 egg");
+  assert.deepEqual(concluded(change, again, words).draft.done, made.done);
+});
+
+test("what is typed with a dash in the picker is the same answer as in the text form", () => {
+  const picked = make(emptyStep(), ["egg", "salt"], "brine, -shell").done;
+  assert.deepEqual({ value: picked }, readValue(change, "egg, salt -> brine, -shell", words));
 });
 
 test("Japanese is found without spaces between its words, in either syllabary and any width", () => {

@@ -59,6 +59,7 @@ const THOUSANDS_OR_WHOLE = /^[+-]?[1-9]\d{0,2}[.,]\d{3}$/;
 const GROUPED = /^([+-]?[1-9]\d{0,2}(?: \d{3})+)([.,]\d*)?$/;
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$/i;
 const ARROW = "->";
+const DASHED = /^\s*[-–—]\s*/;
 const NO_RECORDS = "|";
 
 /** @param {string} kind */
@@ -406,10 +407,29 @@ function readTransitions(question, typed, words) {
     let sides = splitAt(line, ARROW);
     if (sides.length === 1) sides = splitAt(line, "→");
     if (sides.length !== 2) return { refused: fill(words.noTransition, { entry: line.slice(0, 120) }) };
-    const [from, to] = sides.map(readList);
-    if (from.length || to.length) found.push({ from, to });
+    const from = readList(sides[0]);
+    const { kept, waste, to } = readMade(sides[1]);
+    // Several do not become several: each that is thrown away is by itself.
+    const isApart = from.length > 1 && waste.length > 0;
+    const made = isApart ? [...(kept.length ? [kept] : []), ...waste.map((name) => [name])] : [to];
+    found.push(...made.map((names) => ({ from, to: names })), ...waste.map((name) => ({ from: [name], to: [] })));
   }
-  return checkedTransitions(question, found, words);
+  const said = found.filter(({ from, to }) => from.length || to.length);
+  return checkedTransitions(question, said, words);
+}
+
+/**
+ * What is made, as it is typed behind an arrow: a dash before a name throws it away at once, unless a backslash stands before it.
+ * @param {string} typed
+ */
+export function readMade(typed) {
+  const named = splitAt(typed, ",")
+    .map((piece) => ({ name: tidy(unescaped(piece.replace(DASHED, ""))), isWaste: DASHED.test(piece) }))
+    .filter(({ name }) => name);
+  /** @param {typeof named} some */
+  const names = (some) => some.map(({ name }) => name);
+  const [kept, waste] = [false, true].map((is) => names(named.filter(({ isWaste }) => isWaste === is)));
+  return { to: names(named), kept, waste };
 }
 
 /**
@@ -433,11 +453,21 @@ export function checkedTransitions(question, found, words) {
   return { value: found };
 }
 
-/** @param {string[]} names */
-const side = (names) => writtenList(names).replaceAll(ARROW, `\\${ARROW}`);
+/** @param {string} name */
+const writtenThing = (name) => escaped(name, ",").replaceAll(ARROW, `\\${ARROW}`);
+
+/**
+ * What is made, from which `readMade` gives the names back.
+ * @param {string[]} names
+ */
+export const writtenMade = (names) =>
+  names
+    .map(writtenThing)
+    .map((name) => (DASHED.test(name) ? `\\${name}` : name))
+    .join(", ");
 
 /** @param {Transition} one */
-const transitionLine = ({ from, to }) => `${side(from)} ${ARROW} ${side(to)}`.trim();
+const transitionLine = ({ from, to }) => `${from.map(writtenThing).join(", ")} ${ARROW} ${writtenMade(to)}`.trim();
 
 /**
  * It says no more than that a part of a thing stays as it was.

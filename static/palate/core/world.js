@@ -3,7 +3,7 @@
 import { beginsWord, searched } from "./finding.js";
 import { swapped, withoutItem } from "./lists.js";
 import { fill } from "./sentences.js";
-import { after, checkedTransitions, folded, isStaying, readList, tidy, writtenList } from "./values.js";
+import { after, checkedTransitions, folded, isStaying, readMade, tidy, writtenMade } from "./values.js";
 
 /** @typedef {import("./sentences.js").Sentences} Sentences */
 /** @typedef {import("./values.js").Read} Read */
@@ -23,8 +23,6 @@ import { after, checkedTransitions, folded, isStaying, readList, tidy, writtenLi
  * @property {"" | "picked" | "part"} state of the transition that is being made
  * @property {boolean} used a transition of this step uses it up
  */
-
-const DASHED = /^[-–—]\s*/;
 
 /**
  * @param {string[]} names
@@ -164,10 +162,7 @@ export function pickedIn(draft, name) {
  */
 export function concluded(question, draft, words, isGone = false) {
   const { done, picked, staying } = draft;
-  // A dash before a name: it is made, and thrown away at once.
-  const made = isGone ? [] : readList(draft.to.replace(/[、，]/g, ","));
-  const waste = made.filter((name) => DASHED.test(name)).map((name) => tidy(name.replace(DASHED, "")));
-  const to = made.map((name) => tidy(name.replace(DASHED, ""))).filter(Boolean);
+  const { to, waste } = readMade(isGone ? "" : draft.to.replace(/[、，]/g, ","));
   if (!to.length && !isGone) return { refused: fill(words.becomesNothing, { things: picked.join(", ") }) };
   if (!to.length && !picked.length) return { refused: words.pickFirst };
   const alone = picked.length === 1 && staying.length === 1 && to.length > 0;
@@ -199,7 +194,7 @@ export function reopened({ done }, n) {
   const { from, to } = done[n];
   const staying = from.length === 1 && to.length > 1 && has(to, from[0]) ? from : [];
   const made = staying.length ? to.filter((name) => !has(staying, name)) : to;
-  return { ...emptyStep(), done: withoutItem(done, n), picked: from, staying, to: writtenList(made) };
+  return { ...emptyStep(), done: withoutItem(done, n), picked: from, staying, to: writtenMade(made) };
 }
 
 /**
