@@ -297,7 +297,15 @@ def evaluators(report: RatingsReport, of: Criterion) -> list[str]:
 
 
 def by_instructions(report: RatingsReport) -> str:
-    return _(
-        "Intervals: 95 %%, by instructions (%(n)s), whose texts belong together; of means and differences "
-        "cluster-robust, of all else by %(draws)s draws of instructions."
-    ) % {"n": count(report.n_instructions), "draws": count(report.n_draws)}
+    if report.bounded:
+        said = _(
+            "Intervals: 95 %%, by instructions (%(n)s), whose texts belong together; of means and differences "
+            "cluster-robust and no wider than the scale, of all else by %(draws)s draws of instructions, from ten "
+            "instructions on. What does not vary has none."
+        )
+    else:
+        said = _(
+            "Intervals: 95 %%, by instructions (%(n)s), whose texts belong together; of means and differences "
+            "cluster-robust, of all else by %(draws)s draws of instructions."
+        )
+    return said % {"n": count(report.n_instructions), "draws": count(report.n_draws)}

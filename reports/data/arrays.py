@@ -54,7 +54,8 @@ LEAVE_OUT, INCLUDE = "leave_out", "include"
 # bounds are no narrower than those of independent cells, and count a document with many cells once. 10: their errors,
 # and those of estimated shares of options, reckon with how much a document with many cells alone moves a share; on
 # scales κ of judges, and of each two raters, has quadratic weights, as that of people had; draws that are all the same
-# tell no interval, where one nothing wide stood.
+# tell no interval, where one nothing wide stood; intervals of means of ratings stay within the scale; the most frequent
+# values are those of all answers, exposed ones too.
 METHODS = 10
 # The words in which reports are said: a frozen report is said again in those of its day. 2: the field's own words
 # (percent agreement, calibration, confusion matrix, non-blind labels, bootstrap resamples).
@@ -266,7 +267,7 @@ class Filters:
 
     @property
     def before_equal_draws(self) -> bool:
-        """Draws that are all the same have an interval, nothing wide."""
+        """What does not vary has an interval, nothing wide, and those of means of ratings leave the scale."""
         return self.methods < 10
 
     def as_then(self) -> AbstractContextManager[None]:

@@ -89,6 +89,7 @@ class RatingsReport:
     facets: Mapping[str, str]  # titles of those that raters see
     frequent: tuple[FrequentEntry, ...]
     power: bool  # see `ranking.Compared`
+    bounded: bool  # intervals stay within the scale, and there is none where nothing varies
     n_texts: int
     n_instructions: int
     n_draws: int
@@ -136,6 +137,7 @@ def ratings_report(data: StudyData, section: SectionSpec, filters: Filters) -> R
         facets=texts.told_apart,
         frequent=data.table.frequent,
         power=not filters.before_each,
+        bounded=not filters.before_equal_draws,
         n_texts=len(data.table.rows),
         n_instructions=texts.n_instructions,
         n_draws=filters.n_draws,
@@ -189,6 +191,7 @@ class _Texts:
             generator=self.generator[row],
             position=self.position[row],
             words=self.words[row],
+            ends=(float(numbers.min()), float(numbers.max())),
         )
 
 
@@ -255,7 +258,8 @@ def _criterion(
         cells=tuple(tuple(_pooled(of, both, both.generator == one) for one in range(k)) for of in pooled),
         margins=tuple(_pooled(of, both, np.ones(both.generator.size, dtype=bool)) for of in pooled),
         of_generators=tuple(
-            mean(voice.item_means[both.generator == one], both.cluster[both.generator == one]) for one in range(k)
+            mean(voice.item_means[both.generator == one], both.cluster[both.generator == one]).within(*both.ends)
+            for one in range(k)
         ),
         facets=dict(_facets(texts, both, voice)),
         traits=tuple(judges.traits(whole, draws, exact=exact)),
@@ -293,6 +297,7 @@ def _part(ratings: Ratings, raters: range) -> Ratings:
         generator=ratings.generator,
         position=ratings.position,
         words=ratings.words,
+        ends=ratings.ends,
     )
 
 
@@ -302,7 +307,7 @@ def _pooled(values: FloatArray, ratings: Ratings, chosen: IntArray) -> Pooled:
     cluster = np.repeat(ratings.cluster[chosen], values.shape[1])
     known = mine[~np.isnan(mine)]
     return Pooled(
-        mean=mean(mine.ravel(), cluster),
+        mean=mean(mine.ravel(), cluster).within(*ratings.ends),
         deviation=float(known.std(ddof=1)) if known.size > 1 else None,
         n=known.size,
     )
@@ -315,6 +320,9 @@ def _facets(texts: _Texts, ratings: Ratings, voice: Ratings) -> Iterator[tuple[s
         words = [word for word in np.unique(said).tolist() if word]
         if not 1 < len(words) <= min(MOST_WORDS, len(rows) / _FEWEST_TEXTS):
             continue
-        found = [OfWord(word, mean(voice.item_means[said == word], ratings.cluster[said == word])) for word in words]
+        found = [
+            OfWord(word, mean(voice.item_means[said == word], ratings.cluster[said == word]).within(*ratings.ends))
+            for word in words
+        ]
         found.sort(key=lambda of: (-(of.mean.value if of.mean.value is not None else -np.inf), of.word))
         yield facet, tuple(found)

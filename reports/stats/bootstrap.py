@@ -33,7 +33,7 @@ MINIMUM_CLUSTERS = 10
 # An interval of the draws that happen to have a value is not given when more than this share has none.
 MAXIMUM_UNDEFINED = 0.05
 # Values nearer to each other than this, of those around one, are the same number.
-_ROUNDING = 1e-12
+ROUNDING = 1e-12
 # More clusters than this are put together at random before they are drawn: each group is then drawn as one. The
 # interval's own error from that, 1/sqrt(2 x 10,000) = 0.7 %, is less than that of 2,000 draws.
 MAXIMUM_GROUPS = 10_000
@@ -179,7 +179,7 @@ class Resampling:
         ends = [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]
         if self.expanded:
             ends = percentiles(self.n_groups, 0.0 if centred else _median_bias(value, defined), n_sheets)
-        if not _as_before.get() and np.ptp(defined) <= _ROUNDING * max(1.0, abs(value)):
+        if not _as_before.get() and np.ptp(defined) <= ROUNDING * max(1.0, abs(value)):
             # Nothing varied, which is no sign that nothing can.
             return replace(self.without_draws(EVERY_DRAW_THE_SAME), n_draws=self.n_draws, n_undefined=n_undefined)
         bias = float(defined.mean() - value)
@@ -278,7 +278,8 @@ def _deviations(degrees: int) -> float:
 
 
 # Reports of methods before are computed as they were. Before the fourth a draw was a tie where it had the same bits;
-# before the tenth draws that were all the same had an interval, and what was too few was all that could be drawn.
+# before the tenth what does not vary had an interval, those of mean ratings left the scale, and what was too few was
+# all that could be drawn.
 _exact_ties: ContextVar[bool] = ContextVar("exact_ties", default=False)
 _as_before: ContextVar[bool] = ContextVar("as_before", default=False)
 
@@ -289,7 +290,7 @@ def intervals_of(*, exact_ties: bool = False, as_before: bool = False) -> Iterat
 
     Args:
         exact_ties: draws that differ from the value by rounding only are no ties of it.
-        as_before: draws that are all the same have an interval, which is nothing wide.
+        as_before: what does not vary has an interval, which is nothing wide; others leave the scale.
     """
     tokens = _exact_ties.set(exact_ties), _as_before.set(as_before)
     try:
@@ -299,12 +300,16 @@ def intervals_of(*, exact_ties: bool = False, as_before: bool = False) -> Iterat
         _as_before.reset(tokens[1])
 
 
+def is_as_before() -> bool:
+    return _as_before.get()
+
+
 def _median_bias(value: float, drawn: FloatArray) -> float:
     """Draws that equal the value count half on each side; at most one standard deviation.
 
     Equal is what differs by rounding only: a sum in another order, as another processor makes it, must not turn a tie.
     """
-    near = drawn == value if _exact_ties.get() else np.abs(drawn - value) <= _ROUNDING * max(1.0, abs(value))
+    near = drawn == value if _exact_ties.get() else np.abs(drawn - value) <= ROUNDING * max(1.0, abs(value))
     below = float(((drawn < value) & ~near).mean() + near.mean() / 2)
     return float(np.clip(stats.norm.ppf(below), -1, 1))
 

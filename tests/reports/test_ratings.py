@@ -17,6 +17,7 @@ from reports.data.cells import study_data
 from reports.figures.svg import draw
 from reports.numbers.ratings import RatingsReport
 from reports.numbers.report import StudyReport, compute
+from reports.stats.bootstrap import intervals_of
 from reports.stats.ratings import agreement, judges, ranking
 from reports.stats.ratings.arrays import Draws, Estimate, Ratings, difference, mean
 from reports.stats.ratings.ranking import Compared, _compared
@@ -199,6 +200,47 @@ def test_clustered_means_equal_statsmodels() -> None:
     assert found.half_width == pytest.approx(float(fitted.bse[0]) * np.sqrt(20 / 19) * _student(19), rel=1e-9)
     apart = difference(x[::2], x[1::2], cluster[::2], cluster[1::2])
     assert apart.value == pytest.approx(x[::2].mean() - x[1::2].mean())
+
+
+# Two instructions, a text each by two generators, rated by one person alone from 0 to 10.
+FEW = Ratings(
+    raters=("A1",),
+    values=np.array([[[0.0], [4.5], [3.0], [9.0]]]),
+    cluster=np.array([0, 1, 0, 1]),
+    generator=np.array([0, 0, 1, 1]),
+    position=np.zeros(4),
+    words=np.full(4, np.nan),
+    ends=(0.0, 10.0),
+)
+
+
+def test_intervals_of_means_stay_within_the_scale_and_what_cannot_vary_has_none() -> None:
+    draws = Draws.of(2)
+    found = ranking.ranking(FEW, [""], ["A", "B"], draws, family_of=["", ""])
+    assert [(one.mean.value, one.mean.low, one.mean.high) for one in found.ranked] == [(6, 0, 10), (2.25, 0, 10)]
+    (compared,) = found.compared
+    assert (compared.difference.low, compared.difference.high) == (pytest.approx(3.75 - 9.53, abs=0.01), 10)
+    # Of the whole interval, not of the one that is cut.
+    assert compared.needed == _compared(1, 0, difference(*_apart(FEW))).needed
+    [traits] = judges.traits(FEW, draws)
+    assert (traits.leniency.value, traits.leniency.low) == (0, None)
+    # As before methods 10.
+    with intervals_of(as_before=True):
+        assert mean(FEW.item_means[:2], FEW.cluster[:2]).within(0, 10).low == pytest.approx(-26.34, abs=0.01)
+        assert judges.traits(FEW, draws)[0].leniency.low == 0
+
+
+def test_one_person_by_the_others_is_neither_higher_nor_lower_and_that_cannot_vary(table: Any) -> None:
+    found = judges.people_among_themselves(_ratings(table), Draws.of(60, n_draws=200))
+    assert found is not None
+    assert found.bias.value == pytest.approx(0)
+    assert found.bias.low is None
+    assert found.absolute.low is not None
+
+
+def _apart(ratings: Ratings) -> tuple[Any, Any, Any, Any]:
+    y, of_b = ratings.item_means, ratings.generator == 1
+    return y[of_b], y[~of_b], ratings.cluster[of_b], ratings.cluster[~of_b]
 
 
 def test_the_instructions_needed_find_the_order_four_times_of_five() -> None:

@@ -223,7 +223,7 @@ def _correlation(sums: FloatArray) -> FloatArray:
 
 def _same(x: FloatArray, y: FloatArray, cluster: IntArray) -> Estimate:
     both = ~np.isnan(x) & ~np.isnan(y)
-    return mean(np.where(both, (x == y).astype(np.float64), np.nan), cluster)
+    return mean(np.where(both, (x == y).astype(np.float64), np.nan), cluster).within(0, 1)
 
 
 def mean_of_pairs(of_criteria: list[list[PairAgreement]], n: int) -> FloatArray:

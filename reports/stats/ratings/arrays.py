@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from reports.stats import distributions as stats
 from reports.stats.answers import IntArray
-from reports.stats.bootstrap import N_DRAWS, Interval, Resampling, resampling_of
+from reports.stats.bootstrap import N_DRAWS, ROUNDING, Interval, Resampling, is_as_before, resampling_of
 from reports.stats.pairs import FloatArray
 
 BoolArray = npt.NDArray[np.bool_]
@@ -20,7 +20,8 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value with its 95 % interval. None where it is not defined; the ends are None with fewer than two instructions.
+    """A value with its 95 % interval. None where it is not defined; the ends are None with fewer than two instructions,
+    and where nothing varies.
 
     n: ratings or texts that it rests on; n_clusters: instructions.
     """
@@ -35,6 +36,14 @@ class Estimate:
     def half_width(self) -> float | None:
         return None if self.low is None or self.high is None else (self.high - self.low) / 2
 
+    def within(self, least: float, most: float) -> Estimate:
+        """Cut at what the figure can be at least and at most, which no true value is lost by; the value stays inside.
+        Student's t does not know of a scale, and of few instructions it reaches beyond."""
+        if self.value is None or self.low is None or self.high is None or is_as_before():
+            return self
+        low, high = max(self.low, min(least, self.value)), min(self.high, max(most, self.value))
+        return replace(self, low=low, high=high)
+
 
 NOTHING = Estimate(None, None, None, 0, 0)
 
@@ -43,7 +52,8 @@ NOTHING = Estimate(None, None, None, 0, 0)
 class Ratings:
     """values: shape (n_raters, n_items, n_repeats), NaN where there is none; an item is a text. cluster, generator,
     position: of each item the number of its instruction, who wrote it (-1 for nobody), and its place among the texts of
-    its instruction, shape (n_items,); words: how long it is, NaN where that is not known. raters: their names.
+    its instruction, shape (n_items,); words: how long it is, NaN where that is not known. raters: their names. ends:
+    the lowest and the highest number that can be given.
     """
 
     raters: tuple[str, ...]
@@ -52,6 +62,12 @@ class Ratings:
     generator: IntArray
     position: FloatArray
     words: FloatArray
+    ends: tuple[float, float] = (-np.inf, np.inf)
+
+    @property
+    def width(self) -> float:
+        """By how much two ratings can differ at most."""
+        return self.ends[1] - self.ends[0]
 
     @cached_property
     def means(self) -> FloatArray:
@@ -131,6 +147,8 @@ def _estimate(value: float, influence: FloatArray, cluster: IntArray, n: int) ->
         return Estimate(value, None, None, n, groups)
     of_cluster = np.bincount(place, weights=influence)
     error = float(np.sqrt(groups / (groups - 1) * (of_cluster**2).sum()))
+    if error <= ROUNDING * max(1.0, abs(value)) and not is_as_before():
+        return Estimate(value, None, None, n, groups)
     reach = _deviations(groups - 1) * error
     return Estimate(value, value - reach, value + reach, n, groups)
 

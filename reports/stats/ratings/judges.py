@@ -110,7 +110,7 @@ def traits(ratings: Ratings, draws: Draws, *, exact: bool = True) -> list[JudgeT
         if again.any():
             of_texts = ratings.values[judge][again]
             low, high = np.nanmin(of_texts, axis=1), np.nanmax(of_texts, axis=1)
-            same = mean((low == high).astype(np.float64), cluster[again])
+            same = mean((low == high).astype(np.float64), cluster[again]).within(0, 1)
             variance = np.nanvar(of_texts, axis=1, ddof=1)
             within = draws.estimate(
                 np.column_stack([np.ones(variance.size), variance]),
@@ -121,7 +121,7 @@ def traits(ratings: Ratings, draws: Draws, *, exact: bool = True) -> list[JudgeT
             repeats = one_way(of_texts.T, cluster[again], draws)
         found.append(
             JudgeTraits(
-                leniency=mean(mine - b, cluster),
+                leniency=mean(mine - b, cluster).within(-ratings.width, ratings.width),
                 spread=draws.estimate(features, cluster[known], deviation, n=int(known.sum())),
                 same=same,
                 within=within,
@@ -193,7 +193,8 @@ def self_preference(
         if not (mine & known).any() or not (~mine & known).any():
             found.append(None)
             continue
-        found.append(difference(of_judge[mine], of_judge[~mine], ratings.cluster[mine], ratings.cluster[~mine]))
+        apart = difference(of_judge[mine], of_judge[~mine], ratings.cluster[mine], ratings.cluster[~mine])
+        found.append(apart.within(-ratings.width, ratings.width))
     return found
 
 
@@ -231,18 +232,18 @@ def against_people(
     both = ~np.isnan(mine) & ~np.isnan(theirs)
     if not both.any():
         return None
-    cluster, n = ratings.cluster, int(both.sum())
+    cluster, width, n = ratings.cluster, ratings.width, int(both.sum())
     apart = mine - theirs
     each = np.abs(repeats[np.newaxis, :, :] - people[:, :, np.newaxis])
     of_text = column_means(np.moveaxis(each, 1, 2).reshape(-1, each.shape[1]))
-    bias = mean(apart, cluster)
+    bias = mean(apart, cluster).within(-width, width)
     x, y, g = theirs[both], mine[both], cluster[both]
     sums, clusters = draws.sums(moments(x, y), g), int(np.unique(g).size)
     count, sx, sy, sxx, _syy, sxy = sums.T
     steep = ratio(sxy - sx * sy / count, np.where(np.ptp(x) > 0, sxx - sx**2 / count, 0.0))
     return AgainstPeople(
-        absolute=mean(np.abs(apart), cluster),
-        single=mean(of_text, cluster),
+        absolute=mean(np.abs(apart), cluster).within(0, width),
+        single=mean(of_text, cluster).within(0, width),
         root=draws.estimate(
             np.column_stack([np.ones(n), apart[both] ** 2]),
             g,
@@ -273,6 +274,7 @@ def people_among_themselves(people: Ratings, draws: Draws) -> AgainstPeople | No
         generator=np.tile(people.generator, n),
         position=np.tile(people.position, n),
         words=np.tile(people.words, n),
+        ends=people.ends,
     )
     found = against_people(mine, mine[:, np.newaxis], others[np.newaxis], whole, draws)
     return found if found is not None and found.absolute is not NOTHING else None

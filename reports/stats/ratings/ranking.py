@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -85,7 +85,7 @@ def ranking(
     own = own_texts(ratings, judges, family_of)
     fair = corrected(ratings, own, connected=power, exact=exact)
     fair_of = column_means(np.where(own, np.nan, fair))
-    means = [mean(y[g == one], cluster[g == one]) for one in range(k)]
+    means = [mean(y[g == one], cluster[g == one]).within(*ratings.ends) for one in range(k)]
     drawn = _drawn_means(y, g, cluster, k, draws)
     ranks = _ranks(drawn)
     strengths = bradley_terry(ratings, k, draws)
@@ -97,7 +97,7 @@ def ranking(
             Ranked(
                 generator=one,
                 mean=means[one],
-                fair=mean(fair_of[g == one], cluster[g == one]),
+                fair=mean(fair_of[g == one], cluster[g == one]).within(*ratings.ends),
                 strength=strengths[one],
                 rank=int(whole[one]),
                 rank_low=int(ends[0]) if ends is not None else None,
@@ -110,7 +110,8 @@ def ranking(
         for second in ranked[place + 1 :]:
             a, b = g == first.generator, g == second.generator
             of = difference(y[a], y[b], cluster[a], cluster[b])
-            compared.append(_compared(first.generator, second.generator, of, power=power))
+            found = _compared(first.generator, second.generator, of, power=power)
+            compared.append(replace(found, difference=of.within(-ratings.width, ratings.width)))
     return Ranking(tuple(ranked), tuple(compared))
 
 
