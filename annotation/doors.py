@@ -163,6 +163,8 @@ RowsNotAlike = Callable[[Study], Collection[int]]
 # The rows of a study that are no part of what was drawn for it, such as documents that were searched for by an item's
 # name: figures leave them out.
 RowsApart = Callable[[Study], Collection[int]]
+# The codes of raters whose answers are there for people to start from, and judge nothing: figures leave them out.
+RatersApart = Callable[[Study], Collection[str]]
 # What is done when somebody has everybody's labels of a study from the core, judges' too.
 LabelsRead = Callable[[Study, User], None]
 # What is taken back with a plan, beside assignments, in sentences that are true before and after. It may ask a query.
@@ -180,6 +182,7 @@ _plan_panels: list[Panel] = []
 _example_rows: list[ExampleRows] = []
 _rows_not_alike: list[RowsNotAlike] = []
 _rows_apart: list[RowsApart] = []
+_raters_apart: list[RatersApart] = []
 _labels_read: list[LabelsRead] = []
 _with_plan: list[WithPlan] = []
 _setup_steps: list[SetupStep] = []
@@ -269,6 +272,15 @@ def register_rows_apart(read: RowsApart) -> None:
 def rows_apart(study: Study) -> set[int]:
     """The rows that figures leave out unless somebody wants them, by their numbers in the database."""
     return {row for read in _rows_apart for row in read(study)}
+
+
+def register_raters_apart(read: RatersApart) -> None:
+    _raters_apart.append(read)
+
+
+def raters_apart(study: Study) -> set[str]:
+    """The raters that figures leave out unless somebody chooses them, by their codes."""
+    return {code for read in _raters_apart for code in read(study)}
 
 
 def register_labels_read(note: LabelsRead) -> None:

@@ -136,7 +136,8 @@ def label_table(study: Study, filters: Filters, *, notes: bool = False, frequent
     columns = list(in_order.values_list("pk", "sheet_id", "section__key", "position", "name", "facets"))
 
     assignments = Assignment.objects.filter(row__sheet__in=[*sheet_place])
-    if filters.people or filters.judges:  # else SQLite would look for each of 500 raters in each row
+    if filters.people or filters.judges or doors.raters_apart(study):
+        # Else SQLite would look for each of 500 raters in each row.
         assignments = assignments.filter(rater__in=[*rater_place])
     assignments = assignments.exclude(state=Assignment.State.WITHDRAWN)
     seen = _seen(study, filters, raters, assignments)
@@ -242,9 +243,11 @@ def _arms(study: Study, table: LabelTable) -> tuple[ArmEntry, ...]:
 
 
 def _raters(study: Study, filters: Filters) -> list[Rater]:
-    """People, judges, gold; each by their codes."""
+    """People, judges, gold; each by their codes. Who is only there to start from is left out, unless chosen."""
     wanted = {Rater.Kind.PERSON: filters.people, Rater.Kind.JUDGE: filters.judges, Rater.Kind.GOLD: ()}
+    apart = doors.raters_apart(study) - {*filters.people, *filters.judges}
     raters = sorted(study.raters.all(), key=lambda rater: natural(rater.code))
+    raters = [rater for rater in raters if rater.code not in apart]
     return [r for kind, codes in wanted.items() for r in raters if r.kind == kind and (not codes or r.code in codes)]
 
 

@@ -28,13 +28,13 @@ from base.sentences import gettext_noop
 from recipes.cooking.vocabulary import INGREDIENT, STEP
 from recipes.pizza_commonsense import splitting
 from recipes.pizza_commonsense.models import SourceTable
-from recipes.pizza_commonsense.records import CELLS, NOTHING, Table, names, without_underscores
+from recipes.pizza_commonsense.records import CELLS, EXAMPLE, NOTHING, SCHEME, Table, names, without_underscores
 
-SCHEME, LONG = "pizza-commonsense", "pizza-instructions"
+LONG = "pizza-instructions"
 SECTION = "steps"
 ROW = "Table"
 ACTION = "action"  # a question, and a facet of lines that is set aside
-EXAMPLE, RULE = "example", "rule"
+RULE = "rule"
 _MOST_DIFFERENCES = 5  # that a sentence names
 _MAX_BYTES = 1 << 30  # of what is written here for the import of labels
 

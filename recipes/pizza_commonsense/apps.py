@@ -19,7 +19,7 @@ class PizzaCommonsense(packs.Pack):
         from annotation import doors
         from annotation.deriving.making import Deriver, asks
         from annotation.models import Role
-        from recipes.pizza_commonsense import actions, derivers, exchange
+        from recipes.pizza_commonsense import actions, derivers, exchange, queries, records
         from reports import doors as report_doors
 
         exchange.register()
@@ -28,8 +28,9 @@ class PizzaCommonsense(packs.Pack):
             label=_("Tables"),
             url_name="pizza_commonsense:tables",
             roles={Role.MANAGER, Role.RESEARCHER},
-            fits=lambda study: study.scheme.slug in (actions.SCHEME, actions.LONG),
+            fits=lambda study: study.scheme.slug in (records.SCHEME, actions.LONG),
         )
+        doors.register_raters_apart(queries.examples_apart)
         doors.register_deriver(
             Deriver(
                 key="atomic-instructions",

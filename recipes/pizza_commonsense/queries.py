@@ -13,7 +13,7 @@ from annotation.models import Assignment, Label, Rater, Row, Study
 from annotation.queries.warnings import warned
 from recipes.cooking.vocabulary import INGREDIENT
 from recipes.pizza_commonsense.models import SourceTable
-from recipes.pizza_commonsense.records import Cells, Table
+from recipes.pizza_commonsense.records import EXAMPLE, SCHEME, Cells, Table
 from reports.digests import study_digest
 from reports.frozen.versions import code_version
 
@@ -97,6 +97,13 @@ def who_answered(study: Study) -> list[WhoAnswered]:
     of = _warned(study)
     raters = [rater for rater in study.raters.order_by("kind", "code") if rater.pk in counts]
     return [WhoAnswered(rater, counts[rater.pk], of.get(rater.pk)) for rater in raters]
+
+
+def examples_apart(study: Study) -> list[str]:
+    """The rater from whom people start, as `annotation.doors.RatersApart`; one of its name that has run is a judge."""
+    if study.scheme.slug != SCHEME:
+        return []
+    return list(study.raters.judges().filter(code=EXAMPLE, runs=None).values_list("code", flat=True))
 
 
 def _warned(study: Study) -> dict[int, int]:

@@ -22,6 +22,8 @@ from base.text import UNSTORABLE
 
 CELLS = ("input", "action", "output")
 NOTHING = "NA"
+SCHEME = "pizza-commonsense"
+EXAMPLE = "example"  # the rater from whom people start
 MOST_TABLES = 5_000
 MOST_LINES = 200
 _KEYS = {"instruction": ("instructions", "instruction"), "input": ("input", "inputs"),

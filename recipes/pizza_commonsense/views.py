@@ -17,10 +17,10 @@ from annotation.exchange.row_imports import ImportRefused
 from annotation.models import Role, Study
 from annotation.people.access import AppRequest, for_roles, posted_from
 from recipes.pizza_commonsense import actions, clusters, examples, exchange, exporting, queries
-from recipes.pizza_commonsense.actions import LONG, SCHEME
+from recipes.pizza_commonsense.actions import LONG
 from recipes.pizza_commonsense.corpus_tables import SIZES, TEXTS, Statistics, statistics_of
 from recipes.pizza_commonsense.forms import ExamplesForm, ExportForm, SplitForm, StatisticsForm, SystemForm, TablesForm
-from recipes.pizza_commonsense.records import TablesRefused
+from recipes.pizza_commonsense.records import SCHEME, TablesRefused
 from reports.exports.files import TYPES, tables_file
 
 

@@ -623,6 +623,14 @@ def test_the_first_line_is_an_example_to_start_from(study: Study) -> None:
     assert work.labels.filter(drafted_from__code="example").count() == 3
 
 
+def test_the_example_is_no_judge_of_a_report(study: Study) -> None:
+    actions.import_tables(study=study, tables=tables(), rater="gpt", kind=Rater.Kind.JUDGE, example=True)
+    found = load(study, Filters())
+    assert [judge.code for judge in found.judges] == ["gpt"]
+    assert {found.table.raters[place].code for place in found.table.assignments.rater.tolist()} == {"gpt"}
+    assert [judge.code for judge in load(study, Filters(judges=("example",))).judges] == ["example"]
+
+
 @pytest.mark.parametrize(
     ("cells", "given"),
     [

@@ -16,7 +16,7 @@ from annotation.exchange.row_imports import ImportRefused
 from annotation.management.telling import unless_archived
 from annotation.models import Rater, Study, User
 from annotation.scheme.spec import load_scheme
-from recipes.pizza_commonsense import actions, clusters, exchange, exporting, queries
+from recipes.pizza_commonsense import actions, clusters, exchange, exporting, queries, records
 from recipes.pizza_commonsense.corpus_tables import statistics_of
 from recipes.pizza_commonsense.exporting import Wanted
 from recipes.pizza_commonsense.forms import read_tables
@@ -33,7 +33,7 @@ class Command(BaseCommand):
         into = what.add_parser("import", help="JSON lines (also .gz), CSV, XLSX or typed recipes into a study")
         into.add_argument("study", help="short name; made where it is missing")
         into.add_argument("files", type=Path, nargs="+")
-        into.add_argument("--scheme", default=actions.SCHEME, choices=[actions.SCHEME, actions.LONG])
+        into.add_argument("--scheme", default=records.SCHEME, choices=[records.SCHEME, actions.LONG])
         into.add_argument("--rater", default="gold", help="whose answers these are (%(default)s)")
         into.add_argument("--example", action="store_true", help="“example” answers NA in first lines without food")
         into.add_argument("--replace", action="store_true", help="answers that differ replace those imported before")
