@@ -31,7 +31,8 @@ def read(files: Iterable[tuple[str, bytes]], *, known: Iterable[RecipeFile] = ()
     """
     found = ReadFiles()
     graphs: list[tuple[str, bytes]] = []
-    taken = {recipe.title for recipe in known}
+    known = list(known)
+    taken = {recipe.title: recipe for recipe in known}
     for name, data in files:
         start = data[:400].removeprefix(b"\xef\xbb\xbf").lstrip()
         if start[:1] in (b"{", b"["):
@@ -55,7 +56,7 @@ def _take_json(found: ReadFiles, name: str, data: bytes) -> None:
         found.refused.append(f"{name}: {translated(refused.sentence)}")
 
 
-def _take_pages(found: ReadFiles, name: str, data: bytes, taken: set[str]) -> None:
+def _take_pages(found: ReadFiles, name: str, data: bytes, taken: dict[str, RecipeFile]) -> None:
     for page in read_files([(name, data)]):
         if isinstance(page, PageRefused):
             found.refused.append(str(page))
@@ -63,11 +64,11 @@ def _take_pages(found: ReadFiles, name: str, data: bytes, taken: set[str]) -> No
             found.refused.append(_said(page.source, gettext_noop("no steps, or no ingredients, were found.")))
         else:
             title = " ".join((page.title or page.source).split())[:200]
-            found.recipes.append(
-                RecipeFile(
-                    untaken(title, taken), tell_apart(page.ingredients), page.steps, page.language[:12], page.url
-                )
+            ingredients, steps = (
+                [" ".join(text.split()) for text in texts] for texts in (page.ingredients, page.steps)
             )
+            recipe = RecipeFile(title, tell_apart(ingredients), tuple(steps), page.language[:12], page.url)
+            found.recipes.append(untaken(recipe, taken))
 
 
 def _take_graphs(found: ReadFiles, name: str, data: bytes, by_title: dict[str, RecipeFile]) -> None:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annotation.answers.states import StateGraph, graph_of, transitions_of
@@ -126,18 +126,22 @@ def tell_apart(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def untaken(title: str, taken: set[str]) -> str:
-    """A title with a number behind it where it is taken; pages of one dish often have one name.
+def untaken(recipe: RecipeFile, taken: dict[str, RecipeFile]) -> RecipeFile:
+    """A recipe with a number behind its title where another one, of other ingredients or steps, has that; pages of one
+    dish often have one name. It is put among those that are taken.
 
-    >>> untaken("Pancakes", {"Pancakes"})
+    >>> known = {"Pancakes": RecipeFile("Pancakes", ("flour",), ("Mix.",))}
+    >>> untaken(RecipeFile("Pancakes", ("flour",), ("Mix.",)), known).title
+    'Pancakes'
+    >>> untaken(RecipeFile("Pancakes", ("oats",), ("Mix.",)), known).title
     'Pancakes (2)'
     """
-    number, found = 1, title
-    while found in taken:
+    number, title = 1, recipe.title
+    while (other := taken.get(title)) and (other.ingredients, other.steps) != (recipe.ingredients, recipe.steps):
         number += 1
-        found = f"{title[:190]} ({number})"
-    taken.add(found)
-    return found
+        title = f"{recipe.title[:190]} ({number})"
+    taken[title] = replace(recipe, title=title)
+    return taken[title]
 
 
 def _texts(told: Any, title: str, key: str) -> tuple[str, ...]:

@@ -213,6 +213,19 @@ def test_the_api_and_the_command(study: Study, api_of: ApiOf, tmp_path: Path) ->
     assert not Study.objects.filter(slug="other").exists()
 
 
+def test_a_page_that_comes_again_is_the_recipe_that_is_there(study: Study) -> None:
+    def page(*steps: str) -> bytes:
+        told = {"@type": "Recipe", "name": "Tea", "recipeIngredient": ["salt", "Salt", "leaves"]}
+        told["recipeInstructions"] = [{"@type": "HowToStep", "text": step} for step in steps]
+        return f'<html><script type="application/ld+json">{json.dumps(told)}</script></html>'.encode()
+
+    files = [("tea.html", page("Boil  the water.", "Pour.")), ("other.html", page("Pour cold water on."))]
+    for added in ("Tea", "Tea (2)"), ():
+        found = reading.read(files, known=queries.recipe_files(study))
+        assert actions.import_recipes(study=study, recipes=found.recipes).added == list(added)
+    assert sorted(study.sheets.values_list("title", flat=True)) == ["Tea", "Tea (2)"]
+
+
 @pytest.mark.slow
 def test_real_pages_come_in_as_recipes_that_nobody_has_annotated(study: Study) -> None:
     shared = os.environ.get("PALATE_SHARED_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data"
