@@ -12,14 +12,16 @@ from typing import Any
 
 import yaml
 
+from annotation.answers import AnswerRefused, kind_of
 from annotation.exchange.records import MISSING
 from annotation.exchange.tables import TableError
-from annotation.scheme.questions import MAX_OPTIONS
+from annotation.scheme.questions import MAX_OPTIONS, Kind
+from annotation.scheme.spec import QuestionSpec
 from base.sentences import gettext_noop
 from base.text import whole_number
 
 MOST_OPTIONS = 10
-_NUMBER = re.compile(r"[+-]?(?:\d{1,15}(?:\.\d*)?|\.\d+)")
+_NUMBER = QuestionSpec(key="answer", title="Answer", kind=Kind.NUMBER)
 _LONGEST = 20_000  # characters of a text, see `annotation.scheme.values.TextSpec`
 
 
@@ -86,7 +88,7 @@ def _answered_by(distinct: dict[str, str], *, nominal: bool) -> dict[str, Any]:
         return _options(
             [str(number) for number in numbers] if are_whole else sorted(distinct.values(), key=str.casefold)
         )
-    if not nominal and all(_NUMBER.fullmatch(answer) for answer in distinct.values()):
+    if not nominal and all(map(_is_number, distinct.values())):
         return {"kind": "number"}
     longest = max(map(len, distinct.values()))
     if longest > _LONGEST:
@@ -97,6 +99,14 @@ def _answered_by(distinct: dict[str, str], *, nominal: bool) -> dict[str, Any]:
         )
     lines = any("\n" in answer for answer in distinct.values())
     return {"kind": "text", "text": {"longest": max(longest, 2000), **({"lines": True} if lines else {})}}
+
+
+def _is_number(answer: str) -> bool:
+    """As an import decides it: with a point or a decimal comma, and no number where a comma may be either."""
+    try:
+        return kind_of(_NUMBER).read(_NUMBER, answer) is not None
+    except AnswerRefused:
+        return False
 
 
 def _options(labels: list[str]) -> dict[str, Any]:

@@ -352,6 +352,14 @@ def test_infer_scheme_takes_more_numbers_than_options_for_numbers() -> None:
     assert options_of([*(str(n) for n in range(-5, 6)), "2.5", "NA"]) == (Kind.NUMBER, [])
 
 
+@pytest.mark.parametrize(
+    ("last", "kind"),
+    [("4,00", Kind.NUMBER), ("1.5", Kind.NUMBER), ("1,234", Kind.TEXT), ("1,2,3", Kind.TEXT)],
+)
+def test_infer_scheme_takes_a_decimal_comma_for_a_point(last: str, kind: Kind) -> None:
+    assert options_of([*(f"{number},75" for number in range(12)), last]) == (kind, [])
+
+
 def test_infer_scheme_takes_more_words_than_options_for_a_text() -> None:
     assert options_of([f"word {n}" for n in range(11)]) == (Kind.TEXT, [])
     assert options_of([str(n) for n in range(11)], nominal=True) == (Kind.TEXT, [])
