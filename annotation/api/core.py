@@ -402,7 +402,7 @@ def _resolved(assignment: Assignment, asked_for: list[dict[str, Any]]) -> list[A
     An answer may switch on a question that another answer is about, so the order of the request does not count.
 
     Raises:
-        ValidationError: a column, question or option that is not there; tells which, for each answer.
+        ValidationError: a column, question or option that is not there; tells which, by the place of the answer.
     """
     columns = assignment.row.sheet.columns.in_bulk([answer["column"] for answer in asked_for])
     questions = {
@@ -416,8 +416,8 @@ def _resolved(assignment: Assignment, asked_for: list[dict[str, Any]]) -> list[A
         for option in Option.objects.filter(question__in=[question.pk for question in questions.values()])
     }
     answers: list[Answer] = []
-    problems: list[dict[str, list[str]]] = []
-    for asked in asked_for:
+    problems: dict[int, dict[str, list[str]]] = {}
+    for place, asked in enumerate(asked_for):
         column = columns.get(asked["column"])
         question = questions.get((column.section_id, asked["question"])) if column else None
         option = options.get((question.pk, asked["option"])) if question and asked["option"] is not None else None
@@ -437,8 +437,9 @@ def _resolved(assignment: Assignment, asked_for: list[dict[str, Any]]) -> list[A
             else:
                 note, skip = asked["note"], asked["skip"]
                 answers.append(Answer(column, question, option, note=note, skip=skip, value=value))
-        problems.append(problem)
-    if any(problems):
+        if problem:
+            problems[place] = problem
+    if problems:
         raise serializers.ValidationError({"answers": problems})
     return sorted(answers, key=lambda answer: (answer.column.pk, answer.question.position))
 

@@ -42,8 +42,8 @@ class LensCellSerializer(serializers.Serializer[Any]):
         child=serializers.CharField(),
         help_text=gettext_lazy("Code of a rater → key of an option; of a value, a colon and its JSON."),
     )
-    judges = serializers.DictField(child=serializers.CharField())
-    gold = serializers.CharField(allow_null=True)
+    judges = serializers.DictField(child=serializers.CharField(), help_text=gettext_lazy("As of people."))
+    gold = serializers.CharField(allow_null=True, help_text=gettext_lazy("As what people say."))
     kinds = serializers.ListField(child=serializers.ChoiceField(list(Kind)))
     warnings = serializers.DictField(
         child=serializers.ListField(child=serializers.CharField()),
@@ -164,7 +164,10 @@ class DecisionSerializer(serializers.Serializer[Any]):
     )
     reason = serializers.CharField()
     seen = serializers.DictField(
-        child=serializers.CharField(), help_text=gettext_lazy("What each rater said then: code of a rater → answer.")
+        child=serializers.CharField(),
+        help_text=gettext_lazy(
+            "What each rater said then: code of a rater → key of an option; of a value, a colon and its JSON."
+        ),
     )
     by = serializers.CharField(source="by.username")
     at = serializers.DateTimeField()

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
+from rest_framework.settings import api_settings
 
 from annotation.models import Assignment, Label, Role, Row
 from annotation.scheme.spec import QuestionSpec, SectionSpec
@@ -318,7 +319,8 @@ class ChangeSerializer(serializers.Serializer[Any]):
     def validate_answers(self, answers: list[dict[str, Any]]) -> list[dict[str, Any]]:
         cells = [(answer["column"], answer["question"]) for answer in answers]
         if len(set(cells)) < len(cells):
-            raise serializers.ValidationError(_("A cell is answered twice in one request."))
+            sentence = _("A cell is answered twice in one request.")
+            raise serializers.ValidationError({str(api_settings.NON_FIELD_ERRORS_KEY): [sentence]})
         return answers
 
 

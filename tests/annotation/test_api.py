@@ -527,6 +527,23 @@ def test_a_malformed_change_says_where(
     assert standing(leases.annas[0]) == {}
 
 
+def test_what_is_wrong_with_an_answer_is_told_by_its_place(leases: Leases, api_of: ApiOf) -> None:
+    right, other = change(leases, {RENT: "stated", ("Insure", "stated"): "absent"})["answers"]
+
+    def refused(*answers: dict[str, Any]) -> Any:
+        body = change(leases, {RENT: "stated"}) | {"answers": list(answers)}
+        return post(api_of(leases.anna), "assignment-labels", leases.annas[0].pk, body).json()
+
+    for wrong, field in (
+        ({"column": "x"}, "column"),
+        ({"question": "why"}, "question"),
+        ({"option": "maybe"}, "option"),
+    ):
+        said = refused(right, other | wrong)
+        assert (list(said["answers"]), list(said["answers"]["1"])) == (["1"], [field])
+    assert refused(right, right) == {"answers": {"non_field_errors": ["A cell is answered twice in one request."]}}
+
+
 def test_a_body_that_is_no_object_is_malformed(leases: Leases, api_of: ApiOf) -> None:
     client, url = api_of(leases.anna), reverse("api:assignment-labels", args=[leases.annas[0].pk])
 
