@@ -84,12 +84,12 @@ def read(data: bytes, name: str = "") -> list[Table]:
     for sentence, at in problems.shown.items():
         raise TablesRefused(_("Line %(line)s: %(sentence)s") % {"line": at.first[0], "sentence": _told(sentence)})
     recipes: dict[tuple[str, str], list[_Step]] = {}
-    for number, cells in lines:
-        said = dict(zip(columns, cells, strict=True))
+    for line in lines:
+        said = dict(zip(columns, line.cells, strict=True))
         if not said["recipe"] or not said["instruction"]:
-            raise TablesRefused(_("Line %(line)s has no recipe or no instruction.") % {"line": number})
+            raise TablesRefused(_("Line %(line)s has no recipe or no instruction.") % {"line": line.number})
         title = without_underscores(said["recipe"])
-        recipes.setdefault((title, said.get("id", "")), []).append(_Step(number, said))
+        recipes.setdefault((title, said.get("id", "")), []).append(_Step(line.number, said))
     if not recipes:
         raise TablesRefused(_("The file has no table in it."))
     return [_table(title, id_, _in_order(title, steps)) for (title, id_), steps in recipes.items()]
