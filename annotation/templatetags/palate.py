@@ -3,9 +3,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from django import template
+from django.forms import BaseForm
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.html import escape, format_html
@@ -45,6 +46,14 @@ def page_address(context: template.Context, name: str, number: int) -> str:
     asked = context["request"].GET.copy()
     asked[name] = str(number)
     return f"?{asked.urlencode()}"
+
+
+@register.simple_tag(takes_context=True)
+def error_in_title(context: template.Context) -> str:
+    """ "Error: " where the page has a form that was refused: who hears the page hears its title first."""
+    # By their types: to ask a lazy value what it is would fetch it.
+    forms = [cast(BaseForm, value) for value in context.flatten().values() if issubclass(type(value), BaseForm)]
+    return f"{_('Error:')} " if any(form.errors for form in forms) else ""
 
 
 @register.filter

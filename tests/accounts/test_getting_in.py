@@ -88,6 +88,17 @@ def test_a_password_lets_in_and_is_logged(leases: Leases, client: Client) -> Non
     assert (entered.kind, entered.by, entered.address) == ("login", leases.anna.pk, "127.0.0.1")
 
 
+def test_a_refused_form_is_heard(leases: Leases, client: Client) -> None:
+    """By the title, which is read first, and by an alert of what is said of the whole form."""
+    assert "<title>Log in · Palate</title>" in client.get(reverse("login")).content.decode()
+    refused = log_in(client, "anna", "wrong").content.decode()
+    assert "<title>Error: Log in · Palate</title>" in refused
+    assert '<ul class="errorlist nonfield" role="alert">' in refused
+    missing = log_in(client, "anna", "").content.decode()
+    assert "<title>Error: Log in · Palate</title>" in missing
+    assert '<ul class="errorlist" id="id_password_error">' in missing
+
+
 def test_after_ten_wrong_passwords_the_right_one_waits(leases: Leases, client: Client) -> None:
     for _time in range(10):
         log_in(client, "anna", "wrong")
