@@ -282,15 +282,14 @@ tables.addEventListener("focusin", (event) => {
 });
 saving.start();
 submitting.draw();
-window.addEventListener("resize", () => {
-  choosing.reserve();
-  focus.reveal(focus.cell); // a larger text, or a smaller window, must not leave it out of sight
-});
+window.addEventListener("resize", () => choosing.reserve());
 // An address may name a cell: what a link on another page is about.
 focus.go(cells.get(location.hash.slice(1)) || cells.order.find((cell) => cells.isOpen(cell)) || cells.order[0]);
 // Only now: it measures, and whoever waits for the first cell would wait for that. It may have taken room from the grid.
 choosing.reserve();
 focus.reveal(focus.cell);
+// A larger text, a smaller window, or a bottom line of two lines must not leave it out of sight.
+new ResizeObserver(() => focus.reveal(focus.cell)).observe(tables);
 typing.start();
 if (!typing.cell) composing.start();
 new WorkingTime({ focus, cells, config, words, shown: byId("active-time"), before: dataOf("seconds-data") });

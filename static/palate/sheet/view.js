@@ -22,6 +22,9 @@ const low = matchMedia("(max-height: 560px)");
  * @param {[first: HTMLElement, last: HTMLElement]} [lines] that are to be seen with it, if there is room for all of them
  */
 export function reveal(tables, table, td, lines = [td, td]) {
+  // In a small window one may have scrolled on to the document.
+  const around = /** @type {HTMLElement} */ (tables.parentElement);
+  if (around.scrollTop) around.scrollTop = 0;
   const box = td.getBoundingClientRect();
   const view = tables.getBoundingClientRect();
   const head = /** @type {HTMLTableSectionElement} */ (table.tHead);
