@@ -416,7 +416,7 @@ def _resolved(assignment: Assignment, asked_for: list[dict[str, Any]]) -> list[A
         for option in Option.objects.filter(question__in=[question.pk for question in questions.values()])
     }
     answers: list[Answer] = []
-    problems: dict[int, dict[str, list[str]]] = {}
+    problems: dict[str, dict[str, list[str]]] = {}
     for place, asked in enumerate(asked_for):
         column = columns.get(asked["column"])
         question = questions.get((column.section_id, asked["question"])) if column else None
@@ -438,7 +438,7 @@ def _resolved(assignment: Assignment, asked_for: list[dict[str, Any]]) -> list[A
                 note, skip = asked["note"], asked["skip"]
                 answers.append(Answer(column, question, option, note=note, skip=skip, value=value))
         if problem:
-            problems[place] = problem
+            problems[str(place)] = problem
     if problems:
         raise serializers.ValidationError({"answers": problems})
     return sorted(answers, key=lambda answer: (answer.column.pk, answer.question.position))

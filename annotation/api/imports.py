@@ -136,6 +136,12 @@ class LabelsSerializer(serializers.Serializer[Any]):
     ignore = serializers.CharField(
         required=False, max_length=2000, help_text=_("Headings to leave out, with commas between them.")
     )
+    every_rater = serializers.CharField(
+        required=False, max_length=80, help_text=_("Who answered all lines, where the file does not say.")
+    )
+    every_question = serializers.CharField(
+        required=False, max_length=200, help_text=_("Key or title of the question of all lines, where it is one.")
+    )
 
 
 class ImportedSerializer(serializers.Serializer[Any]):

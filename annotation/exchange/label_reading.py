@@ -55,6 +55,7 @@ class LabelImport:
 
     Attributes:
         headings: {field: heading of the file} where recognition is not enough; "" says that the file has none.
+        every: {field: what it is on each line}, for files that do not say who answered, or what question.
         wide: one line an item, one column a rater.
         ignore: headings that are not read.
         create: make the sheets, rows, columns and raters that the study has not.
@@ -64,6 +65,7 @@ class LabelImport:
     """
 
     headings: Mapping[str, str] = field(default_factory=dict)
+    every: Mapping[str, str] = field(default_factory=dict)
     wide: bool = False
     ignore: tuple[str, ...] = ()
     create: bool = False
@@ -75,7 +77,12 @@ class LabelImport:
         """`scheme`: of the study, where there is one: its questions may have columns of their own."""
         questions = _questions_by_heading(scheme) if scheme else {}
         return label_headings(
-            table.header, given=self.headings, wide=self.wide, ignore=self.ignore, questions=questions
+            table.header,
+            given=self.headings,
+            wide=self.wide,
+            ignore=self.ignore,
+            questions=questions,
+            every=self.every,
         )
 
 

@@ -27,6 +27,8 @@ LABEL_FIELDS = (
     "sheet", "row", "rater", "rater_kind", "simulated", "repeat", "section", "column", "column_number", "question",
     "answer", "preset", "exposed", "drafted_from", "confirmed", "note", "gold", "row_title", "row_url",
 )  # fmt: skip
+# What may be said of all lines at once.
+EVERY_FIELDS = ("rater", "question")
 # Columns of our own exports that say the same a second time, or what no import can set.
 _SAID_OTHERWISE = frozenset({"answer_label", "state", "skipped", "certificate"})
 _FACET = "facet_"
@@ -61,7 +63,8 @@ class Headings:
     """Where a line holds what: by field and by facet, (position, code) of wide raters, (position, place) of questions
     that have a column each; and what is not read.
 
-    `missing`: words that say that nothing was answered, where they can.
+    `missing`: words that say that nothing was answered, where they can. `every`: what a field is on each line, by its
+    name.
     """
 
     at: Mapping[str, int]
@@ -70,6 +73,7 @@ class Headings:
     questions: tuple[tuple[int, QuestionPlace], ...] = ()
     unread: tuple[str, ...] = ()
     missing: frozenset[str] = MISSING
+    every: Mapping[str, str] = field(default_factory=dict)
 
 
 def fold_heading(heading: str) -> str:
@@ -91,6 +95,7 @@ def label_headings(
     wide: bool = False,
     ignore: Collection[str] = (),
     questions: Mapping[str, QuestionPlace] | None = None,
+    every: Mapping[str, str] | None = None,
 ) -> Headings:
     """Recognise the headings of a file of labels.
 
@@ -99,15 +104,19 @@ def label_headings(
         wide: one line an item, one column a rater: each heading that is nothing else is a rater.
         ignore: headings that are not read.
         questions: {folded heading: question}; where no column has the answers, those that are headed so have them.
+        every: {field of `LABEL_FIELDS`: what it is on each line}; no column is looked for then.
     Raises:
         TableError: a needed heading is missing, or two could be the same thing.
     """
-    given = given or {}
+    every = every or {}
+    given = {**(given or {}), **dict.fromkeys(every, "")}
     folded = [fold_heading(heading) for heading in header]
     ignored = {_find(header, folded, heading) for heading in ignore}
     fields = [name for name in LABEL_FIELDS if not wide or name in _WIDE_FIELDS]
     at = {name: _find(header, folded, given[name]) for name in fields if given.get(name)}
-    asked = {} if wide else _questions_at(folded, questions or {}, given, {*at.values(), *ignored})
+    asked = (
+        {} if wide or "question" in every else _questions_at(folded, questions or {}, given, {*at.values(), *ignored})
+    )
     if asked:
         fields = [name for name in fields if name not in _OF_ONE_QUESTION]
     open_fields = [name for name in fields if name not in given]
@@ -151,10 +160,12 @@ def label_headings(
         rest = []
         if twice := _first_twice([code for _place, code in raters]):
             raise TableError(gettext_noop("Two columns are headed “%(heading)s”."), heading=twice)
-    _require(header, at, raters, wide=wide, needed=("rater", "row") if asked else ("rater", "row", "answer"))
+    needed = ("rater", "row") if asked else ("rater", "row", "answer")
+    _require(header, at, raters, wide=wide, needed=[name for name in needed if name not in every])
     unread = [header[i] for i in rest if folded[i] not in _SAID_OTHERWISE]
     missing = frozenset[str]() if _OURS in folded and not wide else MISSING
-    return Headings(at, facets, raters, tuple(asked.items()), (*unread, *(header[i] for i in sorted(ignored))), missing)
+    unread += [header[i] for i in sorted(ignored)]
+    return Headings(at, facets, raters, tuple(asked.items()), tuple(unread), missing, every)
 
 
 def _questions_at(
@@ -389,7 +400,7 @@ def _base_record(line: FileLine, headings: Headings, problems: Problems) -> Labe
 
 def _cell(line: FileLine, headings: Headings, name: str) -> str | None:
     position = headings.at.get(name)
-    return None if position is None else line.cells[position]
+    return headings.every.get(name) if position is None else line.cells[position]
 
 
 def _whole(text: str) -> int:

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy
 from annotation.exchange.json_tables import open_labels
 from annotation.exchange.label_imports import import_labels
 from annotation.exchange.label_reading import LabelImport
+from annotation.exchange.records import EVERY_FIELDS
 from annotation.exchange.row_imports import Imported
 from annotation.exchange.rows_and_columns import import_rows
 from annotation.exchange.workbooks import open_columns, open_rows
@@ -64,6 +65,18 @@ class LabelsForm(forms.Form):
         max_length=2000,
         help_text=gettext_lazy("With commas between them."),
     )
+    every_rater = forms.CharField(
+        label=gettext_lazy("Rater of all lines"),
+        required=False,
+        max_length=80,
+        help_text=gettext_lazy("Where the file does not say who answered."),
+    )
+    every_question = forms.CharField(
+        label=gettext_lazy("Question of all lines"),
+        required=False,
+        max_length=200,
+        help_text=gettext_lazy("Key or title, where the file is about one of several."),
+    )
 
     def switches(self) -> list[forms.BoundField]:
         return [field for field in self if isinstance(field.field, forms.BooleanField)]
@@ -71,10 +84,17 @@ class LabelsForm(forms.Form):
     def headings(self) -> list[forms.BoundField]:
         return [field for field in self if isinstance(field.field, forms.CharField)]
 
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        if cleaned.get("every_rater") and (cleaned["wide"] or cleaned.get("rater")):
+            self.add_error("every_rater", _("The file says who answered. Leave one of the two empty."))
+        return cleaned
+
     def how(self) -> LabelImport:
         data = self.cleaned_data
         return LabelImport(
             headings={name: data[name] for name in self.HEADINGS if data[name]},
+            every={name: said for name in EVERY_FIELDS if (said := data[f"every_{name}"])},
             ignore=tuple(name for part in data["ignore"].split(",") if (name := part.strip())),
             create=data["create"],
             wide=data["wide"],

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.db.models import F
+from django.urls import reverse
 
 from annotation import actions
 from annotation.exchange.json_tables import open_labels
@@ -23,7 +25,7 @@ from annotation.exchange.row_imports import Imported, ImportRefused
 from annotation.models import Assignment, Column, Label, LabelEvent, Question, Rater, Row, Study
 from tests import builders
 from tests.annotation.importing import ACTS, answers, counts, labels_in, problems_of, table
-from tests.builders import Leases
+from tests.builders import ApiOf, Leases
 
 pytestmark = pytest.mark.django_db
 
@@ -52,6 +54,34 @@ def test_import_labels_creates_what_is_missing(simple: Study) -> None:
         ("Simple", "B", "ann", "", "answered", "partly", "", "False", "False"),
     }
     assert (imported.sheets, imported.rows, imported.raters, imported.labels) == (1, 2, 2, 3)
+
+
+def test_a_file_that_says_neither_who_nor_what_is_told_so(api_of: ApiOf, tmp_path: Path) -> None:
+    """As doccano has it: an object a line, with a text and a label."""
+    lines = '{"id": 1, "text": "…", "label": "yes"}\n{"id": 2, "text": "…", "label": "no"}\n'
+    study = builders.study("sorts", of=builders.scheme(SORTS), by=builders.user("mara"))
+    how = LabelImport(create=True, headings={"row": "id"}, every={"rater": "doc", "question": "Sure"})
+    stream = io.BytesIO(lines.encode())
+    imported = import_labels(study=study, table=open_labels(stream, name="d.jsonl", max_bytes=2**20), how=how)
+    said = {("1", "doc", "sure", "yes"), ("2", "doc", "sure", "no")}
+    assert {(row, rater, question, option) for _s, row, rater, _c, question, option, *_ in answers(study)} == said
+    assert (imported.labels, imported.unread) == (2, ("text",))
+
+    def again(**sent: str) -> Any:
+        file = SimpleUploadedFile("d.jsonl", lines.encode())
+        address = reverse("api:import-labels", args=["sorts"])
+        return api_of(study.memberships.earliest("pk").user).post(
+            address, {"labels": file, "row": "id", **sent}, format="multipart"
+        )
+
+    told = again(every_rater="doc", every_question="sure")
+    assert (told.status_code, told.json()["labels"]) == (201, 0)
+    twice = again(every_rater="doc", rater="text")
+    assert (twice.status_code, list(twice.json())) == (400, ["every_rater"])
+    (tmp_path / "d.jsonl").write_text(lines, encoding="utf-8")
+    asked = ["--row", "id", "--every-rater", "other", "--every-question", "sure", "--create"]
+    call_command("import_labels", "sorts", str(tmp_path / "d.jsonl"), *asked, stdout=io.StringIO())
+    assert len(answers(study)) == 4
 
 
 def test_imported_work_is_submitted_and_has_its_history(simple: Study) -> None:

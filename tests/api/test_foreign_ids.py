@@ -339,7 +339,7 @@ NAMES_NOTHING = {
 MADE_WHERE_MISSING = {
     "/api/v1/studies/{slug}/names/": {"sheet"},
     "/api/v1/studies/{slug}/recipes/": {"sheet"},
-    "/api/v1/studies/{slug}/imports/labels/": {"rater", "row", "answer", "gold"},
+    "/api/v1/studies/{slug}/imports/labels/": {"rater", "row", "answer", "gold", "every_rater", "every_question"},
     "/api/v1/studies/{slug}/tables/add/": {"rater"},
     "/api/v1/studies/{slug}/tables/add-system/": {"system"},
 }

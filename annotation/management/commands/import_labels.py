@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from annotation.exchange.json_tables import open_labels
 from annotation.exchange.label_imports import import_labels, study_from_labels
 from annotation.exchange.label_reading import LabelImport
-from annotation.exchange.records import LABEL_FIELDS
+from annotation.exchange.records import EVERY_FIELDS, LABEL_FIELDS
 from annotation.exchange.row_imports import Imported
 from annotation.management.telling import problems_told, unless_archived
 from annotation.models import Study, User
@@ -28,6 +28,8 @@ class Command(BaseCommand):
         for name in LABEL_FIELDS:
             option = f"--{name.replace('_', '-')}"
             parser.add_argument(option, metavar="COL", help=f"heading of the {name}; '' if the file has none")
+        for name in EVERY_FIELDS:
+            parser.add_argument(f"--every-{name}", metavar="NAME", help=f"the {name} of all lines")
         parser.add_argument("--ignore", metavar="COL", action="append", default=[], help="a heading not to be read")
         parser.add_argument("--wide", action="store_true", help="one line an item, one column a rater")
         parser.add_argument("--create", action="store_true", help="make sheets, rows, columns, raters that are missing")
@@ -42,6 +44,7 @@ class Command(BaseCommand):
     def handle(self, *, study: str, file: Path, new_study: str | None, manager: str | None, **options: Any) -> None:
         how = LabelImport(
             headings={name: options[name] for name in LABEL_FIELDS if options[name] is not None},
+            every={name: said for name in EVERY_FIELDS if (said := options[f"every_{name}"])},
             ignore=tuple(options["ignore"]),
             **{name: options[name] for name in ("wide", "create", "pseudonyms", "replace", "nominal")},
         )
