@@ -382,6 +382,7 @@ MIDDLEWARE = [
     "accounts.middleware.second_factor",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "annotation.people.gone.Gone",
     *([] if _is_production else ["annotation.demo_way.DemoWay"]),
 ]
 

@@ -22,9 +22,13 @@ __all__ = [
 
 
 def lock_study(study_id: int) -> None:
-    """Make others who change the make-up of this study (its people, sheets, rows, plans) wait for this transaction."""
+    """Make others who change the make-up of this study (its people, sheets, rows, plans) wait for this transaction.
+
+    Raises:
+        Study.DoesNotExist: it was deleted meanwhile, or is on its way out.
+    """
     # Not the stronger lock: it would hold up everybody who adds something that refers to the study.
-    Study.objects.select_for_update(no_key=True).values_list("pk").get(pk=study_id)
+    Study.objects.select_for_update(no_key=True).values_list("pk").get(pk=study_id, deleted_at=None)
 
 
 def lock_to_resume(run: Run) -> None:

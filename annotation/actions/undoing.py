@@ -34,12 +34,13 @@ def rename_sheet(*, sheet: Sheet, title: str) -> Sheet:
     """
     Raises:
         Refused: another sheet of the study has that title.
+        Sheet.DoesNotExist: it was deleted meanwhile; so do all of these.
     """
     lock_study(sheet.study_id)
     if Sheet.objects.filter(study=sheet.study_id, title=title).exclude(pk=sheet.pk).exists():
         raise Refused(_("“%(title)s” is there already.") % {"title": title})
-    sheet.title = title
-    sheet.save(update_fields=["title"])
+    Sheet.objects.filter(pk=sheet.pk).update(title=title)
+    sheet.refresh_from_db()
     return sheet
 
 
@@ -51,6 +52,7 @@ def delete_sheet(*, sheet: Sheet, by: User) -> None:
         Refused: somebody has worked on it.
     """
     lock_study(sheet.study_id)
+    sheet.refresh_from_db()
     along = undoing.of_sheet(sheet)
     if not along.may_go:
         raise Refused(

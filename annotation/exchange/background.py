@@ -20,7 +20,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from annotation import doors
-from annotation.actions import Refused, lock_to_resume
+from annotation.actions import Refused, lock_study, lock_to_resume
 from annotation.exchange import arrivals, uploads
 from annotation.exchange.json_tables import open_labels
 from annotation.exchange.label_imports import Doing, import_labels
@@ -69,6 +69,7 @@ def start(
             if file:
                 kept[part] = file.name or "", uploads.keep(file)
         with transaction.atomic():
+            lock_study(study.pk)
             made = Import.objects.create(
                 study=study,
                 what=what,

@@ -227,13 +227,16 @@ class Importer:
         self, chunk: Sequence[_Group], assignments: Iterable[Assignment]
     ) -> dict[tuple[int, int, int], tuple[str, str]]:
         """{(assignment, column, question): (code, who)} of what was decided here of the gold among them, by the last
-        decision of each cell. One query, or none."""
+        decision of each cell; no code where that was taken back, or accepted at once with others. One query, or none."""
         kinds = {rater.pk: rater.kind for rater in (self.all.raters[group.rater] for group in chunk)}
         gold = [one.pk for one in assignments if kinds.get(one.rater_id) == Rater.Kind.GOLD]
         if not gold:
             return {}
         found = Decision.objects.filter(assignment__in=gold).select_related("option", "by").order_by("pk")
-        return {(one.assignment_id, one.column_id, one.question_id): (one.code, one.by.username) for one in found}
+        return {
+            (one.assignment_id, one.column_id, one.question_id): ("" if one.batch else one.code, one.by.username)
+            for one in found
+        }
 
     def _check_decided(
         self, work: _Work, group: _Group, decided: Mapping[tuple[int, int, int], tuple[str, str]]

@@ -16,7 +16,7 @@ from judges.models import Judge
 from reports import actions as reporting
 from reports.data.arrays import Filters
 from tests import builders
-from tests.builders import ApiOf, Leases
+from tests.builders import ApiOf, ClientOf, Leases
 from tests.judges.helpers import LEXICAL
 from work import actions as work
 from work.states import RunState
@@ -196,3 +196,55 @@ def test_a_deletion_that_failed_is_taken_up_again_once(
     assert run.state == RunState.FINISHED
     late = program.post(resume)
     assert (late.status_code, late.json()) == (409, {"detail": "It is done already."})
+
+
+# --- while somebody else does something in it -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize("doing", ["delete_study", "archive_study"])
+def test_who_comes_a_moment_later_finds_nothing(
+    leases: Leases,
+    program: APIClient,
+    client_of: ClientOf,
+    mistake: Study,
+    monkeypatch: pytest.MonkeyPatch,
+    doing: str,
+    large: bool,
+) -> None:
+    monkeypatch.setattr(deleting, "AT_ONCE", 0 if large else 10_000)
+    delete, do = actions.delete_study, getattr(actions, doing)
+
+    def late(*, study: Study, by: User) -> Any:
+        if Study.objects.filter(pk=study.pk, deleted_at=None).exists():
+            delete(study=Study.objects.get(pk=study.pk), by=by)
+        return do(study=study, by=by)
+
+    monkeypatch.setattr(actions, doing, late)
+    of_pages, of_programs, body = {
+        "delete_study": ("annotation:delete-study", "api:delete-study", {"address": "mistake", "confirm": "mistake"}),
+        "archive_study": ("annotation:archive-study", "api:archive-study", {}),
+    }[doing]
+    response = program.post(reverse(of_programs, args=["mistake"]), body, format="json")
+    assert (response.status_code, response.json()) == (404, {"detail": "There is nothing at this address."})
+    assert Deletion.objects.count() == large
+
+    builders.sheet(builders.study("another", of=leases.study.scheme, by=leases.manager))
+    body = dict.fromkeys(body, "another")
+    assert client_of(leases.manager).post(reverse(of_pages, args=["another"]), body).status_code == 404
+
+
+@pytest.mark.parametrize("name", ["close", "rename", "archive", "delete"])
+def test_of_a_sheet_too(
+    leases: Leases, program: APIClient, mistake: Study, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    do = getattr(actions, f"{name}_sheet")
+
+    def late(*, sheet: Sheet, **how: Any) -> Any:
+        Sheet.objects.get(pk=sheet.pk).delete()
+        return do(sheet=sheet, **how)
+
+    monkeypatch.setattr(actions, f"{name}_sheet", late)
+    at = reverse(f"api:{name}-sheet", args=[mistake.sheets.get().pk])
+    response = program.post(at, {"title": "Other"}, format="json")
+    assert (response.status_code, response.json()) == (404, {"detail": "There is nothing at this address."})
