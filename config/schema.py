@@ -6,7 +6,10 @@ import errno
 import sys
 from typing import Any
 
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.template.defaultfilters import filesizeformat
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -82,7 +85,11 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 def too_much(request: HttpRequest, exception: Exception) -> HttpResponse:
     """What Django refuses before any of ours reads it."""
     if request.path.startswith("/api/"):
-        return JsonResponse({"detail": _("It is not understood: it is too large, or no request at all.")}, status=400)
+        sentence = _("It is not understood: it is too large, or no request at all.")
+        if isinstance(exception, RequestDataTooBig):
+            most = filesizeformat(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+            sentence = _("It is too large: a body has at most %(size)s, but for files.") % {"size": most}
+        return JsonResponse({"detail": sentence}, status=400)
     return bad_request(request, exception)
 
 

@@ -227,7 +227,7 @@ class Importer:
         self, chunk: Sequence[_Group], assignments: Iterable[Assignment]
     ) -> dict[tuple[int, int, int], tuple[str, str]]:
         """{(assignment, column, question): (code, who)} of what was decided here of the gold among them, by the last
-        decision of each cell; no code where that was taken back, or accepted at once with others. One query, or none."""
+        decision of each cell: no code where that was taken back, or accepted at once with others. One query."""
         kinds = {rater.pk: rater.kind for rater in (self.all.raters[group.rater] for group in chunk)}
         gold = [one.pk for one in assignments if kinds.get(one.rater_id) == Rater.Kind.GOLD]
         if not gold:

@@ -15,7 +15,8 @@ from django.core import mail
 from django.core.cache import cache
 from django.core.management import call_command
 from django.db import OperationalError
-from django.test import Client
+from django.http import HttpResponse
+from django.test import Client, RequestFactory
 from django.urls import reverse
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
@@ -27,7 +28,8 @@ from base import logs
 from judges import actions as judging
 from judges.models import Run, WorkItem
 from operating import actions, metrics, queries, sentry
-from tests.builders import ClientOf, Leases, label
+from operating.middleware import heard_out
+from tests.builders import ApiOf, ClientOf, Leases, label
 from tests.judges.helpers import lexical_judge, study_of_leases
 from tests.work import toy
 from tests.work.models import Batch, Piece
@@ -350,3 +352,22 @@ def test_an_error_goes_to_sentry_without_text() -> None:
     assert "number-1" in text
     assert "test_an_error_goes_to_sentry_without_text" in text
     assert "Simmer" not in text
+
+
+def test_what_was_sent_is_read_though_nobody_wants_it() -> None:
+    """Else the server closes the connection on the next request, while the answer said that it goes on."""
+    request = RequestFactory().post("/api/v1/nothing/", b"x" * 200_000, content_type="application/json")
+
+    assert heard_out(lambda _request: HttpResponse(status=404))(request).status_code == 404
+    assert request.read() == b""
+
+
+def test_a_body_that_is_too_large_is_told_how_large_it_may_be(
+    leases: Leases, api_of: ApiOf, settings: Settings
+) -> None:
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100 * 1024
+    address = reverse("api:assignment-labels", args=[leases.annas[0].pk])
+    response = api_of(leases.anna).post(address, {"key": "x" * 200_000}, format="json")
+
+    sentence = "It is too large: a body has at most 100.0\N{NO-BREAK SPACE}KB, but for files."
+    assert (response.status_code, response.json()) == (400, {"detail": sentence})
