@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import dataclasses
 import io
+import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 
 from django.db import transaction
@@ -15,6 +17,7 @@ from django.utils.translation import gettext as _
 
 from annotation.actions import Refused
 from annotation.answers import AnswerRefused, kind_of
+from annotation.doors import judges_at_work
 from annotation.evidence.blocks import Block
 from annotation.evidence.kinds import PARAGRAPH
 from annotation.exchange import arrivals
@@ -23,7 +26,8 @@ from annotation.exchange.label_reading import LabelImport
 from annotation.exchange.new_sheets import NewSheet
 from annotation.exchange.row_imports import Imported, ImportRefused
 from annotation.exchange.tables import Problems, open_table
-from annotation.models import Column, Rater, Row, Study
+from annotation.labels.batch import Batch
+from annotation.models import Assignment, Column, Label, Rater, Row, Study
 from base.sentences import gettext_noop
 from recipes.cooking.vocabulary import INGREDIENT, STEP
 from recipes.pizza_commonsense import splitting
@@ -42,12 +46,14 @@ _MAX_BYTES = 1 << 30  # of what is written here for the import of labels
 @dataclass(frozen=True)
 class ImportedTables:
     """`new`: recipes that the study had not; `known`: those that it had; `answers`: what came of their cells; `broken`:
-    of the rules that refuse what people write, each with how many cells of a system break it."""
+    of the rules that refuse what people write, each with how many cells of a system break it; `cleared`: how many
+    answers of a system went, since what replaces them leaves their cells open."""
 
     new: int
     known: int
     answers: Imported | None
     broken: Mapping[str, int] = field(default_factory=dict)
+    cleared: int = 0
 
 
 def import_tables(
@@ -71,6 +77,8 @@ def import_tables(
 
     `example`: a first line that is about no food is answered with NA by the rater “example”, from whom people's work
     can start.
+    `replace`: an answer that differs takes the place of the one that stands. Of a system, the kind “judge”, a table
+    replaces what stood of it: what it leaves open is cleared, of the kinds of cell that any of `tables` has.
     `doing`: the run of which this is, if any; `at_end` is called in the transaction that makes everything seen.
 
     Raises:
@@ -107,12 +115,38 @@ def import_tables(
     if example and study.scheme.slug == SCHEME:
         lines += _examples(titles, tables)
 
-    def made(answers: Imported) -> ImportedTables:
-        return ImportedTables(len(new), len(tables) - len(new), answers if lines else None, broken)
+    def end(answers: Imported) -> None:
+        cleared = _clear_left_open(study, titles, tables, rater) if replace and kind == Rater.Kind.JUDGE else 0
+        made.append(ImportedTables(len(new), len(tables) - len(new), answers if lines else None, broken, cleared))
+        at_end(made[0])
 
+    made: list[ImportedTables] = []
     if doing is not None:
-        doing = dataclasses.replace(doing, at_end=lambda answers: at_end(made(answers)))
-    return made(_import(study, lines, replace=replace, sheets=new, doing=doing))
+        _import(study, lines, replace=replace, sheets=new, doing=dataclasses.replace(doing, at_end=end))
+    else:
+        with transaction.atomic() if replace else nullcontext():
+            end(_import(study, lines, replace=replace, sheets=new))
+    return made[0]
+
+
+def _clear_left_open(study: Study, titles: Sequence[str], tables: Sequence[Table], rater: str) -> int:
+    """Clear what a system answered before in cells that its tables leave open, of the kinds of cell that any of them
+    has; returns how many there were. What a judge of the study wrote here stays."""
+    by_title = dict(zip(titles, tables, strict=True))
+    kinds = {cell for table in tables for _line, cell in table.cells}
+    systems = study.raters.judges().filter(code=rater).exclude(pk__in=judges_at_work(study))
+    standing = Label.objects.filter(
+        assignment__rater__in=systems.exclude(assignments__plan__isnull=False),
+        assignment__row__name=ROW,
+        assignment__state=Assignment.State.SUBMITTED,
+        question__key__in=kinds,
+    ).values_list("pk", "column__sheet__title", "column__position", "question__key")
+    gone = [pk for pk, title, line, cell in standing if title in by_title and not by_title[title].said(line, cell)]
+    batch = Batch(uuid.uuid4())
+    for label in Label.objects.select_related("assignment").in_bulk(gone).values():
+        batch.put(label.assignment, label.column_id, label.question_id, label, None)
+    batch.flush()
+    return len(gone)
 
 
 def _rules_broken(study: Study, tables: Sequence[Table], *, by_model: bool) -> Mapping[str, int]:

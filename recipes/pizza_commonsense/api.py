@@ -145,7 +145,8 @@ def add_system(request: Request, slug: str) -> Response:
         file = SimpleUploadedFile(str(_("tables of a program")), data)
         return started(study, exchange.start(study=study, file=file, how=how, by=user_of(request)))
     try:
-        made, predicted = exchange.take_in(study=study, data=data, **how)
+        predicted = exchange.predicted(study, data)
+        made = exchange.take_in(study=study, said=predicted, **how)
     except TablesRefused as refused:
         raise serializers.ValidationError({"text": [str(refused)]}) from refused
     told = {"new": made.new, "known": made.known, "said": sentences(made, predicted)}

@@ -17,7 +17,7 @@ from recipes.pizza_commonsense import actions, exporting, queries
 from recipes.pizza_commonsense.actions import ImportedTables
 from recipes.pizza_commonsense.exporting import Predicted
 from recipes.pizza_commonsense.forms import read_tables
-from recipes.pizza_commonsense.records import TablesRefused, text_of
+from recipes.pizza_commonsense.records import Table, TablesRefused, text_of
 from work.actions import LONGEST_HOLD
 from work.outcomes import ItemFailed
 
@@ -53,15 +53,20 @@ def predicted(study: Study, data: bytes) -> Predicted:
     return exporting.predictions(text_of(data), queries.tables_of(study))
 
 
-def take_in(*, study: Study, data: bytes, system: str, replace: bool = False) -> tuple[ImportedTables, Predicted]:
+def tables_in(said: Predicted, *, replace: bool) -> list[Table]:
+    """The tables that an import of what a system wrote is of. One that replaces has also those of which nothing can be
+    read: what stands there is of an earlier run."""
+    return [*said.tables, *(said.silent if replace else [])]
+
+
+def take_in(*, study: Study, said: Predicted, system: str, replace: bool = False) -> ImportedTables:
     """What a system wrote becomes its answers, at once.
 
     Raises:
-        TablesRefused, Refused: as `predicted` and `actions.import_tables`.
+        Refused: as `actions.import_tables`.
     """
-    said = predicted(study, data)
-    made = actions.import_tables(study=study, tables=said.tables, rater=system, kind=Rater.Kind.JUDGE, replace=replace)
-    return made, said
+    tables = tables_in(said, replace=replace)
+    return actions.import_tables(study=study, tables=tables, rater=system, kind=Rater.Kind.JUDGE, replace=replace)
 
 
 def sentences(made: ImportedTables, said: Predicted | None = None) -> list[str]:
@@ -73,6 +78,15 @@ def sentences(made: ImportedTables, said: Predicted | None = None) -> list[str]:
             % {"n": made.known}
         )
     told += made.answers.sentences() if made.answers else []
+    if made.cleared:
+        told.append(
+            ngettext(
+                "%(n)s earlier answer was cleared: the file leaves its cell open.",
+                "%(n)s earlier answers were cleared: the file leaves their cells open.",
+                made.cleared,
+            )
+            % {"n": made.cleared}
+        )
     if made.broken:
         told.append(_told_broken(made.broken))
     return told + (_left_out(said) if said else [])
@@ -126,9 +140,25 @@ def _left_out(said: Predicted) -> list[str]:
                 said.broken,
             ),
         ),
+        (
+            said.beyond,
+            ngettext(
+                "%(n)s answer was left out: its mask is of a line that the recipe has not.",
+                "%(n)s answers were left out: their masks are of lines that the recipe has not.",
+                said.beyond,
+            ),
+        ),
         (n, ngettext("Of %(n)s text nothing can be read.", "Of %(n)s texts nothing can be read.", n)),
     ]
-    return [sentence % {"n": count} for count, sentence in told if count]
+    left = [sentence % {"n": count} for count, sentence in told if count]
+    if said.from_one:
+        left.append(
+            _(
+                "The masks fit if the first line is 1, and here it is 0: each answer may stand one line too late. "
+                "Count from 0, and let the new file replace these answers."
+            )
+        )
+    return left
 
 
 def _read(held: Any, files: Iterable[tuple[str, BinaryIO]]) -> None:
@@ -140,7 +170,7 @@ def _read(held: Any, files: Iterable[tuple[str, BinaryIO]]) -> None:
         with held.quiet(LONGEST_HOLD):
             if system := how.pop("system", ""):
                 said = predicted(run.study, data)
-                tables = said.tables
+                tables = tables_in(said, replace=how.get("replace", False))
                 how |= {"rater": system, "kind": Rater.Kind.JUDGE}
             else:
                 tables = read_tables(data, name)

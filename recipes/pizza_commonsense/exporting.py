@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from base.sentences import gettext as _
 from recipes.pizza_commonsense import clusters, serialised, sheets, training
-from recipes.pizza_commonsense.records import Place, Table, TablesRefused, called, json_lines
+from recipes.pizza_commonsense.records import Cells, Place, Table, TablesRefused, at_line, called, json_lines
 from recipes.pizza_commonsense.training import Asking, Masks
 
 TYPES = {
@@ -95,55 +95,105 @@ class Predicted:
 
     Attributes:
         tables: with its cells alone.
+        silent: those of which it wrote nothing that can be read.
         unread: ids of the texts of which nothing can be read.
         rowless: lines without an answer that no row of the texts is about.
         blank: lines without an answer otherwise: the texts have them, or leave all rows out, and say nothing there.
         strays: rows that are about no line of their table.
         broken: rows that have not four cells.
+        beyond: answers behind masks of lines that their table has not.
+        from_one: all masks are of lines of their table, if its first line is 1; and some are not, since it is 0.
     """
 
     tables: list[Table] = field(default_factory=list)
+    silent: list[Table] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
     rowless: int = 0
     blank: int = 0
     strays: int = 0
     broken: int = 0
+    beyond: int = 0
+    from_one: bool = False
 
 
-def predictions(text: str, tables: Sequence[Table]) -> Predicted:
-    """What a system wrote.
+class Predictions:
+    """What a system wrote, file after file.
 
     Each line is {"id": …, "output": the text}, with the id that requests have (`records.called`); of several of one
     table, as of cells asked one by one, all count.
-
-    Raises:
-        TablesRefused: a line is no such object, or its id is that of no table, or of several.
     """
-    by_id = dict(zip(called(tables), tables, strict=True))
-    said = Predicted()
-    found: dict[str, dict[Place, str]] = {}
-    rowless: dict[str, set[int]] = {}
-    for name, output in _outputs(text, by_id):
-        try:
-            one = serialised.read(output, by_id[name])
-        except TablesRefused:
-            said.unread.append(name)
-            continue
-        found.setdefault(name, {}).update(one.cells)
-        rowless.setdefault(name, set()).update(one.rowless)
-        said.strays += one.strays
-        said.broken += one.broken
-    for name, cells in found.items():
-        table = by_id[name].with_cells(cells)
-        said.tables.append(table)
-        lines = range(len(table.instructions))
-        left = {line for line in lines if not table.said(line, "input") and not table.said(line, "output")}
-        said.rowless += len(left & rowless[name])
-        said.blank += len(left - rowless[name])
-    return said
+
+    def __init__(self, tables: Sequence[Table]) -> None:
+        self._by_id = dict(zip(called(tables), tables, strict=True))
+        self._said = Predicted()
+        self._found: dict[str, dict[Place, tuple[str, str]]] = {}  # name -> cell -> what it says, and where
+        self._rowless: dict[str, set[int]] = {}
+        self._masked: dict[str, set[int]] = {}
+
+    def add(self, text: str, *, file: str = "") -> None:
+        """The lines of a file; `file`: what sentences call it, where there are several.
+
+        Raises:
+            TablesRefused: a line is no such object, its id is that of no table, or of several, or a cell has another
+                answer already.
+        """
+        for number, name, output in _outputs(text, self._by_id):
+            try:
+                one = serialised.read(output, self._by_id[name])
+            except TablesRefused:
+                self._said.unread.append(name)
+                continue
+            self._said.beyond += one.beyond
+            self._masked.setdefault(name, set()).update(one.masked)
+            if not one.cells:
+                self._said.unread.append(name)
+                continue
+            self._put(number, name, one.cells, f"{file}, {at_line(number)}" if file else at_line(number))
+            self._rowless.setdefault(name, set()).update(one.rowless)
+            self._said.strays += one.strays
+            self._said.broken += one.broken
+
+    def _put(self, number: int, name: str, cells: Cells, where: str) -> None:
+        found = self._found.setdefault(name, {})
+        for (line, cell), answer in cells.items():
+            before, first = found.setdefault((line, cell), (answer, where))
+            if before != answer:
+                raise TablesRefused(
+                    _(
+                        "Line %(line)s: instruction %(n)s of “%(id)s” has the %(cell)s “%(before)s” already "
+                        "(%(first)s), and “%(answer)s” here. Import each run of a system under a name of its own."
+                    )
+                    % {"line": number, "n": line + 1, "id": name[:60], "cell": cell, "before": before[:80],
+                       "first": first, "answer": answer[:80]}
+                )  # fmt: skip
+
+    def predicted(self) -> Predicted:
+        """All that was added."""
+        said, n_lines = self._said, {name: len(table.instructions) for name, table in self._by_id.items()}
+        for name, found in self._found.items():
+            table = self._by_id[name].with_cells({place: answer for place, (answer, _where) in found.items()})
+            said.tables.append(table)
+            lines = range(n_lines[name])
+            left = {line for line in lines if not table.said(line, "input") and not table.said(line, "output")}
+            said.rowless += len(left & self._rowless[name])
+            said.blank += len(left - self._rowless[name])
+        silent = (name for name in dict.fromkeys(said.unread) if name not in self._found)
+        said.silent = [self._by_id[name].with_cells({}) for name in silent]
+        said.from_one = said.beyond > 0 and all(
+            1 <= line <= n_lines[name] for name, lines in self._masked.items() for line in lines
+        )
+        return said
 
 
-def _outputs(text: str, by_id: Mapping[str, Table]) -> Iterator[tuple[str, str]]:
+def predictions(text: str, tables: Sequence[Table]) -> Predicted:
+    """What a system wrote in one file; raises as `Predictions.add`."""
+    read = Predictions(tables)
+    read.add(text)
+    return read.predicted()
+
+
+def _outputs(text: str, by_id: Mapping[str, Table]) -> Iterator[tuple[int, str, str]]:
+    """The line, the name of the table, and the text, of each output."""
     shared: dict[str, list[str]] = {}
     for name, table in by_id.items():
         shared.setdefault(table.id or table.title, []).append(name)
@@ -164,4 +214,4 @@ def _outputs(text: str, by_id: Mapping[str, Table]) -> Iterator[tuple[str, str]]
             raise TablesRefused(
                 _("Line %(line)s: there is no table “%(id)s” here.") % {"line": number, "id": name[:60]}
             )
-        yield name, said
+        yield number, name, said

@@ -12,7 +12,7 @@ import itertools
 import random
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rapidfuzz.distance import Indel
 
@@ -63,19 +63,22 @@ def target(table: Table, masked: Collection[Place]) -> str:
 @dataclass(frozen=True)
 class Reading:
     """What a text has of a table. Of a text in rows: `rowless`, the lines that no row is about; `strays`, how many rows
-    are about no line; `broken`, how many have not four cells."""
+    are about no line; `broken`, how many have not four cells. Of one with texts behind masks: `masked`, the lines that
+    these are of, whether the table has them or not; `beyond`, how many are of lines that it has not."""
 
     cells: Cells
     rowless: frozenset[int] = frozenset()
     strays: int = 0
     broken: int = 0
+    masked: frozenset[int] = frozenset()
+    beyond: int = 0
 
 
 def read(text: str, table: Table) -> Reading:
     """The cells that a model wrote of a table: as the whole table, or as the texts behind the masks. What it thought
     before, in “<think>” or above a line ANSWER, is no part of them.
 
-    What it left masked or empty, or wrote of lines that the table has not, is left out.
+    What it left masked or empty, or wrote of lines that the table has not, is left out. That may be all that it wrote.
 
     Raises:
         TablesRefused: neither form is in the text.
@@ -87,9 +90,13 @@ def read(text: str, table: Table) -> Reading:
     if {cell for _line, cell in found.cells} <= {"action"}:
         # There are no rows, or the masked table was written again, and then what its masks stand for.
         beside = "\n".join(line for line in text.splitlines() if "<s>" not in line) if rows else text
-        if behind := _of_masks(beside, len(table.instructions)):
-            found = Reading(behind, broken=broken)
-    if not found.cells:
+        if behind := _of_masks(beside):
+            n = len(table.instructions)
+            cells = {place: answer for place, answer in behind.items() if place[0] < n}
+            found = Reading(cells, broken=broken) if cells else found
+            masked = frozenset(line for line, _cell in behind)
+            found = replace(found, masked=masked, beyond=len(behind) - len(cells))
+    if not found.cells and not found.beyond:
         raise TablesRefused(_("Nothing of the table of “%(title)s” can be read there.") % {"title": table.title})
     return found
 
@@ -185,13 +192,13 @@ def _words(instruction: str) -> tuple[str, ...]:
     return tuple(word[0].casefold() for word in _WORD.finditer(text))
 
 
-def _of_masks(text: str, n_lines: int) -> dict[Place, str]:
+def _of_masks(text: str) -> dict[Place, str]:
     found: dict[Place, str] = {}
     heads = list(_MASK.finditer(text))
     for head, following in itertools.zip_longest(heads, heads[1:]):
         said = text[head.end() : following.start() if following else len(text)]
         said = said.strip().strip("-").strip().removeprefix(":").strip()
         place = int(head[2]), _CELL_OF[head[1].casefold()]
-        if place[0] < n_lines and place not in found and (answer := plain(said.split("\n")[0])):
+        if place not in found and (answer := plain(said.split("\n")[0])):
             found[place] = answer
     return found

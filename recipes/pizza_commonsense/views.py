@@ -57,7 +57,8 @@ def add_system(request: AppRequest, study: Study) -> HttpResponse:
         if exchange.is_large(file.size):
             return redirect(exchange.start(study=study, file=file, how=how, by=request.user))
         try:
-            made, said = exchange.take_in(study=study, data=file.read(), **how)
+            said = exchange.predicted(study, file.read())
+            made = exchange.take_in(study=study, said=said, **how)
         except TablesRefused as refused:
             form.add_error("predictions", str(refused))
         except Refused as refused:

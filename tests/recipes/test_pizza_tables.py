@@ -26,7 +26,7 @@ from annotation.actions import Refused
 from annotation.deriving.actions import derive_study
 from annotation.exchange.exports import exported_labels, label_header, safe_lines
 from annotation.exchange.row_imports import ImportRefused
-from annotation.models import Assignment, AuditEvent, Label, Lineage, Look, Rater, Role, Row, Scheme, Study
+from annotation.models import Assignment, AuditEvent, Label, LabelEvent, Lineage, Look, Rater, Role, Row, Scheme, Study
 from annotation.queries.warnings import warned
 from benchmarks.pizza_rules import count
 from judges.actions import start_run
@@ -36,6 +36,7 @@ from recipes.pizza_commonsense import (
     clusters,
     corpus,
     examples,
+    exchange,
     exporting,
     queries,
     serialised,
@@ -390,7 +391,40 @@ def test_what_a_system_left_open_is_counted() -> None:
 
 def test_what_is_no_table_is_refused() -> None:
     with pytest.raises(TablesRefused, match="flat bread"):
-        serialised.read("I cannot do this. <in 99> x", tables()[0])
+        serialised.read("I cannot do this. <in> x", tables()[0])
+
+
+def masks(*said: tuple[int, str], id_: str = "a1") -> str:
+    """What a system wrote of a table: outputs behind their masks."""
+    return json.dumps({"id": id_, "output": " ".join(f"<out {line}> {answer}" for line, answer in said)})
+
+
+def test_masks_of_lines_that_a_table_has_not_are_counted() -> None:
+    four_lines = [(n, f"dough {n}") for n in range(4)]
+    found = exporting.predictions(masks(*four_lines, (7, "more"), (9, "")), tables())
+    assert (found.beyond, found.blank, found.from_one) == (1, 0, False)
+    found = exporting.predictions(masks((12, "more")), tables())
+    assert (found.beyond, found.unread, found.tables, found.from_one) == (1, ["a1"], [], False)
+
+
+@pytest.mark.parametrize("apart", [False, True], ids=["whole tables", "cell by cell"])
+def test_masks_that_are_counted_from_one_are_told(apart: bool) -> None:
+    said = [(n, f"dough {n}") for n in (1, 2, 3, 4)]
+    text = "\n".join(masks(one) for one in said) if apart else masks(*said)
+    found = exporting.predictions(f"{text}\n{masks((1, 'pizza'), id_='b2')}", tables())
+    assert (found.beyond, found.from_one) == (1, True)
+    assert "The masks fit if the first line is 1" in exchange.sentences(actions.ImportedTables(0, 1, None), found)[-1]
+
+
+def test_an_output_that_contradicts_another_is_refused() -> None:
+    with pytest.raises(TablesRefused, match="Line 3: instruction 2 of “a1” .* “paste” already .line 1.*“dough” here"):
+        exporting.predictions("\n".join([masks((1, "paste")), masks((2, "x")), masks((1, "dough"))]), tables())
+    said = exporting.predictions("\n".join([masks((1, "paste")), masks((1, "paste"), (2, "x"))]), tables())
+    assert outputs_of(said.tables[0]) == {1: "paste", 2: "x"}
+
+
+def outputs_of(table: Table) -> dict[int, str]:
+    return {line: said for (line, cell), said in sorted(table.cells.items()) if cell == "output"}
 
 
 def test_training_data() -> None:
@@ -755,7 +789,7 @@ def test_warnings_are_counted_by_rater(study: Study) -> None:
     with CaptureQueriesContext(connection) as captured:  # what is kept is not read again
         assert {one.rater.code: one.warned for one in queries.who_answered(study)} == found
     assert not any('"annotation_label"."value"' in query["sql"] for query in captured)
-    broken = broken.with_cells({(1, "input"): "flour; water"})
+    broken = broken.with_cells({**broken.cells, (1, "input"): "flour; water"})
     actions.import_tables(study=study, tables=[broken], rater="gpt", kind=Rater.Kind.JUDGE, replace=True)
     assert {one.rater.code: one.warned for one in queries.who_answered(study)}["gpt"] == 1
 
@@ -863,6 +897,70 @@ def test_a_system_goes_on_in_a_second_file(study: Study, client_of: ClientOf, ap
     call_command("pizza_tables", "system", "pizzas", str(file), "--system", "t5", "--replace", stdout=out)
     assert "1 was in the study already." in out.getvalue()
     assert said() == ("dough", "tart")
+
+
+def test_what_replaces_a_system_leaves_nothing_of_its_earlier_run(study: Study, client_of: ClientOf) -> None:
+    actions.import_tables(study=study, tables=tables())
+    page = client_of(study.memberships.get(role=Role.MANAGER).user)
+
+    def sent(*lines: str, replace: bool = True, system: str = "t5") -> str:
+        form = {"system": system, "predictions": io.BytesIO("\n".join(lines).encode())}
+        form |= {"replace": "on"} if replace else {}
+        return page.post("/studies/pizzas/tables/add-system/", form, follow=True).content.decode()
+
+    def said(rater: str = "t5") -> list[dict[int, str]]:
+        return [outputs_of(table) for table in queries.tables_of(study, rater=rater)]
+
+    whole = json.dumps({"id": "a1", "output": serialised.serialise(tables()[0])})
+    before = [whole, masks((0, "pizza"), (1, "pizza"), id_="b2")]
+    for system in ("t5", "t6"):
+        sent(*before, system=system)
+    assert "2 lines stayed open" in (told := sent(masks((1, "mud"), (2, "mud"))))
+    assert "2 earlier answers were cleared: the file leaves their cells open." in told
+    assert said() == [{1: "mud", 2: "mud"}, {0: "pizza", 1: "pizza"}]
+    # Its inputs and actions stand: the file says nothing of any.
+    assert len(queries.tables_of(study, rater="t5")[0].cells) == 2 + 4 + 4
+    sent(masks((0, "clay"), (1, "mud")), replace=False)
+    assert said()[0] == {0: "clay", 1: "mud", 2: "mud"}
+    # Of “b2” nothing can be read.
+    assert "2 earlier answers" in sent(
+        masks((0, "clay"), (1, "mud"), (2, "mud")), json.dumps({"id": "b2", "output": "?"})
+    )
+    assert said() == [{0: "clay", 1: "mud", 2: "mud"}, {}]
+    assert said("t6") == [outputs_of(tables()[0]), {0: "pizza", 1: "pizza"}]
+    assert [len(one.cells) for one in queries.tables_of(study, rater="gold")] == [12, 5]
+    assert LabelEvent.objects.filter(assignment__rater__code="t5", value_after=None).count() == 2 + 2
+
+
+def test_several_files_that_replace_are_one_run(
+    study: Study, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    actions.import_tables(study=study, tables=tables())
+    actions.import_tables(study=study, tables=tables(), rater="t5", kind=Rater.Kind.JUDGE)
+    files = [tmp_path / "one.jsonl", tmp_path / "two.jsonl"]
+    how = ["--system", "t5", "--replace"]
+    for file, line_ in zip(files, (0, 1), strict=True):
+        file.write_text(masks((line_, "mud")))
+    call_command("pizza_tables", "system", "pizzas", *map(str, files), *how)
+    assert "2 earlier answers were cleared" in capsys.readouterr().out
+    assert outputs_of(queries.tables_of(study, rater="t5")[0]) == {0: "mud", 1: "mud"}
+    files[1].write_text(masks((0, "clay")))
+    with pytest.raises(CommandError, match=r"two\.jsonl: Line 1: .*one\.jsonl, line 1.*Nothing was imported"):
+        call_command("pizza_tables", "system", "pizzas", *map(str, files), *how)
+
+
+def test_what_a_judge_wrote_here_is_not_cleared_by_a_file(study: Study, scripted: ScriptedBackend) -> None:
+    from judges import doors as judge_doors
+
+    actions.import_tables(study=study, tables=tables())
+    scripted.says = "INPUT: dough\nOUTPUT: bread"
+    text = judge_doors.shipped_prompts()["pizza-writing-given-action"].read_text(encoding="utf-8")
+    run = start_run(study=study, judge=writing_judge(text), by=None)
+    work.take_up(run)
+    code, n = run.rater.code, Label.objects.filter(assignment__rater=run.rater).count()
+    left = [tables()[0].with_cells({(0, "output"): "bread"})]  # as it says itself
+    made = actions.import_tables(study=study, tables=left, rater=code, kind=Rater.Kind.JUDGE, replace=True)
+    assert (made.cleared, Label.objects.filter(assignment__rater=run.rater).count()) == (0, n)
 
 
 def test_recipes_that_come_later_are_split_and_filled_in_too(study: Study) -> None:

@@ -175,6 +175,16 @@ def test_a_large_file_of_a_system_is_read_by_a_worker(pizzas: Study, client_of: 
     assert run.outcome["sentences"][-1] == "Of 1 text nothing can be read."
     said = Label.objects.filter(assignment__rater__code="t5").values_list("question__key", flat=True)
     assert sorted(said) == ["input", "output"]
+    told[0]["output"] = "<in 2> dough <out 2> dough <out 5> pizza" + " " * 100
+    client.post(
+        "/studies/pizzas/tables/add-system/",
+        {"system": "t5", "predictions": upload("\n".join(map(json.dumps, told)), "t5.jsonl"), "replace": "on"},
+    )
+    run = taken(Import.objects.latest("pk"))
+    assert run.state == "finished", run.error
+    assert "2 earlier answers were cleared: the file leaves their cells open." in run.outcome["sentences"]
+    assert "1 answer was left out: its mask is of a line that the recipe has not." in run.outcome["sentences"]
+    assert set(said.values_list("column__position", flat=True)) == {2}
 
 
 def test_a_large_file_of_graphs_is_read_by_a_worker(states: Study, client_of: ClientOf) -> None:

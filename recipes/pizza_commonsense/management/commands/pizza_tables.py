@@ -20,7 +20,7 @@ from recipes.pizza_commonsense import actions, clusters, exchange, exporting, qu
 from recipes.pizza_commonsense.corpus_tables import statistics_of
 from recipes.pizza_commonsense.exporting import Wanted
 from recipes.pizza_commonsense.forms import read_tables
-from recipes.pizza_commonsense.records import TablesRefused
+from recipes.pizza_commonsense.records import TablesRefused, text_of
 from recipes.pizza_commonsense.training import MOST_DEMONSTRATIONS, Masks
 from reports.exports.files import TYPES, tables_file
 
@@ -109,14 +109,15 @@ class Command(BaseCommand):
     @transaction.atomic
     def _system(self, options: dict[str, Any]) -> None:
         study = unless_archived(_study(options["study"]))
+        read = exporting.Predictions(queries.tables_of(study))
         for file in options["files"]:
             try:
-                made, said = exchange.take_in(
-                    study=study, data=_content(file), system=options["system"], replace=options["replace"]
-                )
+                read.add(text_of(_content(file)), file=str(file))
             except TablesRefused as refused:
                 raise CommandError(f"{file}: {refused} Nothing was imported.") from refused
-            self.stdout.write(f"{file}: {' '.join(exchange.sentences(made, said))}")
+        said = read.predicted()
+        made = exchange.take_in(study=study, said=said, system=options["system"], replace=options["replace"])
+        self.stdout.write(f"{', '.join(map(str, options['files']))}: {' '.join(exchange.sentences(made, said))}")
 
     def _export(self, options: dict[str, Any]) -> None:
         form = options["form"] or options["file"].suffix.lstrip(".")
