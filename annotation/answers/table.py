@@ -26,11 +26,17 @@ def warnings(
         row: the facets of the row.
         columns: the facets of the columns by their position.
     """
+    found = warnings_alone(section, table)
+    for finding in findings(section, table, row=row, columns=columns) if section.checks else ():
+        found.setdefault((finding.position, finding.question), []).append(finding.message)
+    return found
+
+
+def warnings_alone(section: SectionSpec, table: Mapping[Place, Any]) -> dict[Place, list[str]]:
+    """Those of `warnings` that are of an answer by itself, whatever else the table has."""
     found: dict[Place, list[str]] = {}
     for (position, key), value in table.items():
         question = section.question(key)
         if not question.has_options and (said := kind_of(question).warnings(question, value)):
             found[position, key] = said
-    for finding in findings(section, table, row=row, columns=columns) if section.checks else ():
-        found.setdefault((finding.position, finding.question), []).append(finding.message)
     return found

@@ -18,7 +18,8 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.answers import shown_code
+from annotation.answers import Value, shown_code
+from annotation.answers.table import warnings_alone
 from annotation.exchange import arrivals
 from annotation.exchange.label_reading import Answers, Cell, Part, Said
 from annotation.exchange.lanes import Lanes
@@ -367,7 +368,8 @@ class Importer:
             columns = {column.pk: column for column in of.columns_of(row.sheet_id, part.section)}
             now = _found(part, columns, row, after)
             refused = {finding for finding in now if finding.level == Level.REFUSE}
-            work.warned += len(now - refused)
+            alone = warnings_alone(part.spec, _values(part, columns, after))
+            work.warned += len({(finding.position, finding.question) for finding in now} | alone.keys())
             for finding in sorted(refused - _found(part, columns, row, standing) if refused else ()):
                 column = next(column for column in columns.values() if column.position == finding.position)
                 cell = Cell(column, part.questions[finding.question], part)
@@ -603,10 +605,16 @@ def _found(
     part: Part, columns: Mapping[int, Column], row: Row, labels: Mapping[tuple[int, int], Label]
 ) -> set[Finding]:
     """What the checks of a section find in the labels of one assignment."""
-    keys = {question.pk: key for key, question in part.questions.items()}
-    values = {(columns[c].position, keys[q]): part.answer(label) for (c, q), label in labels.items() if c in columns}
+    values = _values(part, columns, labels)
     facets = {column.position: column.facets for column in columns.values()}
     return set(findings(part.spec, values, row=row.facets, columns=facets))
+
+
+def _values(
+    part: Part, columns: Mapping[int, Column], labels: Mapping[tuple[int, int], Label]
+) -> dict[tuple[int, str], Value]:
+    keys = {question.pk: key for key, question in part.questions.items()}
+    return {(columns[c].position, keys[q]): part.answer(label) for (c, q), label in labels.items() if c in columns}
 
 
 def _label(assignment: Assignment, cell: Cell, said: Said) -> Label:

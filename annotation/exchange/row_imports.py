@@ -90,7 +90,7 @@ class Imported:
     presets: int = 0  # answers that the scheme's rules filled in beside those of the file
     changed: int = 0
     cleared: int = 0  # answers that a changed one switched off
-    warned: int = 0  # answers that a check of the scheme warns of
+    warned: int = 0  # answers that the scheme warns of, each once
     unchanged: int = 0  # what the file says and the study had already
     empty: int = 0  # cells of the file without an answer
     unread: tuple[str, ...] = field(default=())  # headings that mean nothing here

@@ -738,6 +738,7 @@ def test_what_a_system_wrote_is_taken_though_it_breaks_rules(study: Study, clien
     assert queries.tables_of(study, rater="t5")[0].cells == broken
     # Each of the four is warned of; “2 cups flour; water” for its number, too, and is one cell.
     assert {one.rater.code: one.warned for one in queries.who_answered(study)}["t5"] == 4
+    assert "Labels that a check of the scheme warns of: 4." in told
     sheet = study.sheets.get(title="flat bread")
     lines = "/studies/pizzas/tables/examples/?truth=gold&systems=t5&which=any&n=9&seed=1"
     for path in (f"/sheets/{sheet.pk}/lens/", "/studies/pizzas/report/", "/studies/pizzas/report/judges/", lines):
@@ -782,8 +783,10 @@ def test_warnings_are_counted_by_rater(study: Study) -> None:
     actions.import_tables(study=study, tables=tables())
     broken = tables()[0]
     broken = broken.with_cells({**broken.cells, (2, "output"): "bread dough on a stone", (1, "input"): "flour; 3 eggs"})
-    actions.import_tables(study=study, tables=[broken], rater="gpt", kind=Rater.Kind.JUDGE)
+    made = actions.import_tables(study=study, tables=[broken], rater="gpt", kind=Rater.Kind.JUDGE)
     assert {one.rater.code: one.cells for one in warned(study)} == {"gpt": 3 - 1}
+    assert made.answers is not None
+    assert made.answers.warned == 2  # as the page counts them: one is warned of twice
     found = {one.rater.code: one.warned for one in queries.who_answered(study)}
     assert found["gpt"] == 2
     with CaptureQueriesContext(connection) as captured:  # what is kept is not read again
