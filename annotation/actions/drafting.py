@@ -80,8 +80,10 @@ def draft(*, assignment: Assignment, rater: Rater, key: uuid.UUID, by: User | No
     writer.leave()
     batch.flush()
     if assignment.state == Assignment.State.OPEN and writer.recorded.changed:
+        # Its person has begun nothing where somebody else has drafted.
+        if by is None or by.pk == assignment.rater.user_id:
+            assignment.started_at = assignment.started_at or timezone.now()
         assignment.state = Assignment.State.STARTED
-        assignment.started_at = assignment.started_at or timezone.now()
         assignment.save(update_fields=["state", "started_at"])
     return drafted
 
@@ -148,5 +150,8 @@ def confirm(
         if wanted is None or (label.column_id, label.question_id) in wanted
     ]
     recorded = write(assignment, answers, key, by=by, exposed=True, has_skips=known.has_skips)
+    if recorded.changed and assignment.started_at is None:
+        assignment.started_at = timezone.now()
+        assignment.save(update_fields=["started_at"])
     recorded.state = assignment.state
     return recorded

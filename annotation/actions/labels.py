@@ -84,7 +84,7 @@ def record(
     refuse_closed(assignment)
 
     recorded = write(assignment, answers, key, by=by, exposed=known.exposed, has_skips=known.has_skips)
-    if recorded.changed and (is_submitted or assignment.state == Assignment.State.OPEN):
+    if recorded.changed and (is_submitted or _is_untouched(assignment)):
         _begin(assignment)
     recorded.state = assignment.state
     return recorded
@@ -159,10 +159,16 @@ def record_together(
         )
     except Refused:  # before anything is written
         return {}
-    if recorded.changed and assignment.state == Assignment.State.OPEN:
+    if recorded.changed and _is_untouched(assignment):
         _begin(assignment)
     recorded.state = assignment.state
     return {key: recorded.of_columns(of_one) for key, of_one in columns.items()}
+
+
+def _is_untouched(assignment: Assignment) -> bool:
+    """Whether its rater has not begun it: it may be started all the same, with what somebody else has drafted."""
+    state = Assignment.State
+    return assignment.state == state.OPEN or (assignment.state == state.STARTED and assignment.started_at is None)
 
 
 def _begin(assignment: Assignment) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from django.db.models import Count, Max, Min, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Count, F, Max, Min, OuterRef, Q, QuerySet, Subquery, Sum
 from django.utils import timezone
 
 from annotation.models import Assignment, LabelEvent, Note, Rater, Sheet, Sitting, Study
@@ -108,8 +108,9 @@ def board(study: Study, *, now: datetime | None = None) -> Board:
     live = people.exclude(state=State.WITHDRAWN)
     counted = live.values_list("rater", "row__sheet").annotate(
         done=Count("pk", filter=Q(state=State.SUBMITTED)),
-        started=Count("pk", filter=Q(state=State.STARTED)),
-        open=Count("pk", filter=Q(state=State.OPEN)),
+        # What somebody else has drafted its person has not begun.
+        started=Count("pk", filter=Q(state=State.STARTED, started_at__isnull=False)),
+        open=Count("pk", filter=Q(state=State.OPEN) | Q(state=State.STARTED, started_at=None)),
         lately=Count("pk", filter=Q(submitted_at__gt=now - WINDOW)),
         first=Min("started_at"),
     )
@@ -164,7 +165,9 @@ def seen(lines: Iterable[BoardLine]) -> list[BoardLine]:
         found = Rater.objects.filter(pk__in=ids).order_by().annotate(last=Subquery(mine.values("m")))
         return dict(found.values_list("pk", "last"))
 
-    changed, beaten = latest(LabelEvent.objects.all(), "at"), latest(Sitting.objects.all(), "beat_at")
+    # What others changed in their name, as a manager does who drafts, does not show them.
+    own = LabelEvent.objects.filter(Q(by=None) | Q(by=F("assignment__rater__user")))
+    changed, beaten = latest(own, "at"), latest(Sitting.objects.all(), "beat_at")
     return [
         replace(line, last_at=max(filter(None, (changed[line.rater.pk], beaten[line.rater.pk])), default=None))
         for line in lines

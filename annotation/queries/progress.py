@@ -9,7 +9,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Count, Max, OuterRef, QuerySet, Subquery, Sum
+from django.db.models import Count, Max, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
 from annotation.answers.codes import SKIP
@@ -29,6 +29,9 @@ from annotation.models import (
 from annotation.queries.arriving import arriving
 from annotation.queries.codes import CODE
 from annotation.scheme import rules
+
+# What a person has labelled: no draft of somebody else's, nor what came with it, which a label of one's own has too.
+_OWN = Q(preset=False) & (Q(drafted_from=None) | Q(confirmed_at__isnull=False))
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ def my_sheets(user: User) -> list[SheetProgress]:
     """The sheets on which `user` has work, by study and position. Nine queries."""
     assignments = Assignment.objects.of_user(user)
     mine: dict[int, list[Assignment]] = defaultdict(list)
-    counted = ("state", "sections", "active_seconds", "row__sheet")
+    counted = ("state", "sections", "active_seconds", "started_at", "row__sheet")
     for assignment in assignments.order_by().select_related("row").only(*counted):
         mine[assignment.row.sheet_id].append(assignment)
     sheets = list(
@@ -68,7 +71,7 @@ def my_sheets(user: User) -> list[SheetProgress]:
         sheet_id: (n, last)
         for sheet_id, n, last in Label.objects.filter(assignment__in=assignments)
         .values_list("assignment__row__sheet")
-        .annotate(n=Count("pk"), last=Max("updated_at"))
+        .annotate(n=Count("pk"), last=Max("updated_at", filter=_OWN))
         .order_by()
     }
     beats = dict(
@@ -86,7 +89,7 @@ def my_sheets(user: User) -> list[SheetProgress]:
             sheet=sheet,
             rows=len(mine[sheet.pk]),
             submitted=sum(a.state == Assignment.State.SUBMITTED for a in mine[sheet.pk]),
-            started=sum(a.state == Assignment.State.STARTED for a in mine[sheet.pk]),
+            started=sum(a.state == Assignment.State.STARTED and a.started_at is not None for a in mine[sheet.pk]),
             labels=labels.get(sheet.pk, (0, None))[0],
             cells=counts[sheet.pk][0],
             left=counts[sheet.pk][1],

@@ -49,6 +49,30 @@ def test_a_draft_brings_all_answers_of_the_other(wood: Workshop) -> None:
     assert wood.stool.state == "started"
 
 
+def test_a_managers_draft_neither_begins_work_nor_shows_its_person(wood: Workshop) -> None:
+    draft(wood)
+
+    def seen() -> tuple[int, bool, bool, int]:
+        board = queries.board(wood.study)
+        [line] = queries.seen(line for line in board.lines if line.rater == wood.stool.rater)
+        [mine] = queries.my_sheets(wood.anna)
+        return line.total.started, line.last_at is not None, mine.touched_at is not None, mine.started
+
+    assert seen() == (0, False, False, 0)
+    one = answer(wood.sheet, CUT, "minutes", "")
+    actions.confirm(assignment=wood.stool, cells=[(one.column.pk, one.question.pk)], key=uuid.uuid4())
+    assert seen() == (1, True, True, 1)
+
+
+def test_work_that_began_as_a_draft_is_begun_with_its_persons_first_answer(wood: Workshop) -> None:
+    draft(wood)
+    fill(wood.stool, {(CUT, "minutes"): ":5"})
+
+    wood.stool.refresh_from_db()
+    assert wood.stool.started_at is not None
+    assert [line.total.started for line in queries.board(wood.study).lines if line.rater == wood.stool.rater] == [1]
+
+
 def test_what_is_answered_already_stays(wood: Workshop) -> None:
     fill(wood.stool, {(CUT, "minutes"): ":5", (CUT, "remark"): "!torn page"})
 
