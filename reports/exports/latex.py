@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from reports.tables import Head, ReportTable, Value
+from reports.tables.base import SMALLEST_P
 from reports.tables.rounding import rounded
 
 # Longer tables are for the appendix: with the package longtable they break over pages.
 LONG = 40
-_SMALLEST_P = 0.001
 _NO_WIDER = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
 _DECIMALS = {"share": 2, "number": 3, "count": 0}
 _SPECIAL = {
@@ -98,8 +98,8 @@ def _cell(head: Head, value: Value, *, first: bool) -> str:
     if isinstance(value, str):
         part = first and value.startswith(" ")
         return (r"\quad " if part else "") + escaped(value.strip())
-    if head.key == "p_value" and value < _SMALLEST_P:
-        return rf"$<$ {_SMALLEST_P}"
+    if head.is_small(value):
+        return rf"$<$ {SMALLEST_P}"
     number = rounded(value, _DECIMALS[head.kind], per_cent=head.kind == "share")
     text = f"{number:,.{_DECIMALS[head.kind]}f}".replace("-", r"$-$").replace(",", r"\,")
     return text + (r"\,\%" if head.kind == "share" else "")

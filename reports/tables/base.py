@@ -17,6 +17,7 @@ from reports.words import count, worded
 
 HeadKind = Literal["text", "note", "count", "share", "number"]
 Value = str | int | float | None
+SMALLEST_P = 0.001
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,10 @@ class Head:
     @property
     def full_title(self) -> str:
         return f"{self.group}: {self.title}" if self.group else self.title
+
+    def is_small(self, value: float) -> bool:
+        """Whether the column has p-values, and this one is shown as less than `SMALLEST_P`: none is nothing."""
+        return (self.key == "p" or self.key.startswith("p_")) and value < SMALLEST_P
 
 
 @dataclass(frozen=True)

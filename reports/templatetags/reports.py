@@ -16,11 +16,11 @@ from reports import doors, glossary
 from reports.figures.base import Figure
 from reports.frozen.comparison import NumberChange
 from reports.tables import Head, ReportTable, Value
+from reports.tables.base import SMALLEST_P
 from reports.tables.rounding import rounded
 
 register = template.Library()
 
-_SMALLEST_P = 0.001
 MAX_LINES = 300  # of one table on the page; the downloads have them all
 
 
@@ -216,8 +216,8 @@ def shown(value: Value, head: Head, reason: str) -> str:
     match head.kind:
         case "share":
             return f"{floatformat(rounded(value, 2, per_cent=True), 2)} %"
-        case "number" if head.key == "p_value" and value < _SMALLEST_P:
-            return f"< {floatformat(_SMALLEST_P, 3)}"
+        case "number" if head.is_small(value):
+            return f"< {floatformat(SMALLEST_P, 3)}"
         case "number":
             return str(floatformat(rounded(value, 3), 3))
         case _:

@@ -34,6 +34,7 @@ from reports.exports import making
 from reports.exports.latex import escaped, latex
 from reports.models import Export
 from reports.tables import Head, ReportTable
+from reports.templatetags.reports import shown
 from tests import builders
 from tests.reports import studies
 from tests.reports.studies import answered, gold, judge, rater, sheet
@@ -205,6 +206,14 @@ def test_raters_whose_names_are_files_of_one_name_have_two(study: Study) -> None
 )
 def test_latex_is_made_harmless(text: str, said: str) -> None:
     assert escaped(text) == said
+
+
+@pytest.mark.parametrize("key", ["p", "p_value", "p_bootstrap", "p_randomisation"])
+def test_no_p_value_is_nothing(key: str) -> None:
+    head = Head(key, "p", "number")
+    assert [shown(value, head, "") for value in (0.0, 1 / 2001, 0.001)] == ["< 0.001", "< 0.001", "0.001"]
+    assert shown(0.0, Head("pearson", "r", "number"), "") == "0.000"
+    assert "$<$ 0.001" in latex(ReportTable(key="t", about="", title="T", heads=(head,), rows=((0.0,),), how="H"))
 
 
 def test_a_table_in_latex() -> None:
