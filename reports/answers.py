@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from reports import doors
+from reports.data.arrays import QuestionData
 from reports.data.label_table import LabelTable
 from reports.numbers.judge import JudgeResult
 from reports.numbers.report import PeopleAgreement, QuestionReport, SectionReport, StudyReport
@@ -92,7 +93,7 @@ class JudgeAnswer:
 @dataclass(frozen=True)
 class Line:
     """A question, or the mean of a section's questions (`is_mean`). `table`: the key of the table that it rests on;
-    n_comparisons: pairs of answers to a cell, of a mean 0."""
+    n_comparisons: pairs of answers to a cell, of a mean 0; answered: by anybody, a person or a judge."""
 
     key: str
     name: str
@@ -105,6 +106,7 @@ class Line:
     accuracy: Estimate
     n_comparisons: int = 0
     judges: tuple[JudgeAnswer, ...] = ()
+    answered: bool = True
 
     @property
     def is_few(self) -> bool:
@@ -133,7 +135,12 @@ class Answers:
 
     @property
     def questions(self) -> list[Line]:
-        return [line for line in self.lines if not line.is_mean]
+        """Those that somebody has answered."""
+        return [line for line in self.lines if not line.is_mean and line.answered]
+
+    @property
+    def unanswered(self) -> list[Line]:
+        return [line for line in self.lines if not line.answered]
 
     def nearest(self) -> tuple[str, str] | None:
         """Code and name of the judge that lies nearest to the human ceiling, over all questions where there is one; of
@@ -221,6 +228,7 @@ def _of_options(report: StudyReport, question: QuestionReport) -> Line:
         accuracy=_accuracy(agreement),
         n_comparisons=kappa.n_comparisons,
         judges=tuple(_judge(result) for result in question.judges),
+        answered=_is_answered(question.data),
     )
 
 
@@ -246,7 +254,13 @@ def _of_values(report: StudyReport, question: ValueReport) -> Line:
         accuracy=_estimate(question.accuracy.value, None, str(UNDEFINED[question.accuracy.reason])),
         n_comparisons=exact.n_comparisons,
         judges=tuple(_value_judge(judge) for judge in question.judges),
+        answered=_is_answered(question.data),
     )
+
+
+def _is_answered(data: QuestionData) -> bool:
+    of_people = data.people.cell.size > 0 or bool((data.selections >= 0).any())
+    return of_people or any(answers.cell.size for answers in data.judges.values())
 
 
 def _of_section(report: StudyReport, section: SectionReport) -> Line:

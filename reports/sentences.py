@@ -128,7 +128,8 @@ def _of_people(answers: Answers) -> Tile:
             under = _("the share of equal answers; %(measure)s is not defined: %(reason)s")
             under %= {"measure": _sign(alike[0]), "reason": alike[0].agreement.reason}
             return Tile(title, f"A_h {span([line.accuracy.value or 0.0 for line in alike])}", under, alike[0].table)
-        return Tile(title, _("Cannot be said"), answers.lines[0].agreement.reason, answers.lines[0].table)
+        first = answers.questions[0]
+        return Tile(title, _("Cannot be said"), first.agreement.reason, first.table)
     if len(known) == 1:
         [line] = known
         value = f"{_sign(line)} {number(line.agreement.value or 0)}{between(line.agreement)}"
@@ -320,7 +321,7 @@ def about_people(answers: Answers, scheme: str) -> list[Sentence]:
                 "share": percent(line.accuracy.value or 0),
             }
             said.append(Sentence(text % values, line.table, warns=True))
-        return said
+        return said + _nobody_has_answered(answers)
     if len(known) == 1:
         said.append(Sentence(_agreement(known[0]), known[0].table))
     else:
@@ -366,8 +367,16 @@ def about_people(answers: Answers, scheme: str) -> list[Sentence]:
         values = {"questions": _quoted(lines), "measure": sign, "reason": reason}
         text = _("On %(questions)s %(measure)s is not defined: %(reason)s.") % values
         said.append(Sentence(text, lines[0].table, warns=True))
+    said.extend(_nobody_has_answered(answers))
     said.extend(_beside_published(scheme, answers))
     return said
+
+
+def _nobody_has_answered(answers: Answers) -> list[Sentence]:
+    """One sentence for all questions of which nothing else is said."""
+    if not (lines := answers.unanswered):
+        return []
+    return [Sentence(_("Nobody has answered %(questions)s.") % {"questions": _quoted(lines)}, lines[0].table)]
 
 
 def _figure(line: Line) -> str:
@@ -714,6 +723,8 @@ def results_paragraph(answers: Answers, scheme: str) -> str:
     """What came out, as a paper says it."""
     said = []
     for line in answers.lines:
+        if not line.answered:
+            continue
         accuracy = line.accuracy
         of_accuracy = ""
         if accuracy.value is not None:
@@ -736,7 +747,7 @@ def results_paragraph(answers: Answers, scheme: str) -> str:
         else:
             text = _("On “%(question)s” annotators reached %(figures)s.")
         said.append(text % {"question": line.name, "figures": figures + of_accuracy})
-    said += [sentence.text for sentence in _beside_published(scheme, answers)]
+    said += [sentence.text for sentence in (*_nobody_has_answered(answers), *_beside_published(scheme, answers))]
     for code, name in answers.judges:
         said += _results_of(answers, code, name)
     return " ".join(said)

@@ -248,7 +248,8 @@ def test_a_judge_is_told_of_in_questions_alone_that_it_was_asked(study: Study) -
     answered(judge(study, "J2"), soup, [".."] * 3)
 
     def judges(**filters: Any) -> dict[str, list[str]]:
-        return {line.key: [of.code for of in line.judges] for line in made(study, **filters).questions}
+        lines = made(study, **filters).lines
+        return {line.key: [of.code for of in line.judges] for line in lines if not line.is_mean}
 
     now = judges()
     assert now["items.presence"] == ["J1", "J2"]
@@ -456,7 +457,12 @@ def test_the_paragraphs_stand_in_both_languages(client: Client, study: Study) ->
 
 def test_questions_that_are_undefined_for_one_reason_are_one_sentence(study: Study) -> None:
     one_sheet(study, {"A1": [FOUR] * 3, "A2": [FOUR] * 3}, [FOUR] * 3)
+    assert "Nobody has answered “Tasks: Task”, “Tasks: Tool”, “Tasks: Level”." in said(made(study))
+
+    [alone] = actions.assign(rater=study.raters.get(code="A1"), rows=sheet(study, "Stew", tools=["pot"]).rows.all())
+    say(alone, {("task 1 · pot", "task"): "f", ("task 1 · pot", "tool"): "s", ("task 1 · pot", "level"): "1"})
     sentences_said = said(made(study))
+    assert "Nobody has answered" not in sentences_said
     assert (
         "On “Tasks: Task”, “Tasks: Tool”, “Tasks: Level” κ is not defined: no cell was answered by two people."
         in sentences_said

@@ -161,6 +161,16 @@ def test_a_judge_of_values_has_no_ceiling_and_no_test_and_the_page_says_why(stud
     assert ": ." not in told
 
 
+def test_questions_that_nobody_has_answered_are_told_of_in_one_sentence(study: Study) -> None:
+    Label.objects.filter(question__key__in=["found", "parts"]).exclude(assignment__rater__code="G1").delete()
+    of = answers_of(report(study))
+    told = [sentence.text for sentence in (*sentences.about_people(of, "steps"), *sentences.about_judges(of))]
+    assert [text for text in told if "Parts" in text] == ["Nobody has answered “Steps: Found”, “Steps: Parts”."]
+    paragraph = sentences.results_paragraph(of, "steps")
+    assert paragraph.count("Parts") == 1
+    assert "Nobody has answered “Steps: Found”, “Steps: Parts”." in paragraph
+
+
 def test_numbers_have_interval_statistics(study: Study) -> None:
     tables = made(study)
     rows = {row[0]: row[1] for row in tables["steps.weight.agreement"].rows}
