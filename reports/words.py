@@ -34,6 +34,7 @@ from reports.stats import small_sheets as small_sheets_stats
 from reports.stats import spa as spa_stats
 from reports.stats import systems as system_stats
 from reports.stats import thresholds as threshold_stats
+from reports.stats.bootstrap import is_as_before
 from reports.stats.coverage import Verdict
 from reports.stats.hiring import means as means_stats
 from reports.stats.summary import Empty
@@ -210,6 +211,12 @@ def first_words(wanted: bool) -> Iterator[None]:
 def worded(first: str, now: str) -> str:
     """How a thing is called: a report that was frozen when it was called otherwise is said again as it was."""
     return first if _in_first_words.get() else now
+
+
+def naming_gold(title: str, rater: str) -> str:
+    """A title that is of gold with its code, where that says more than “gold”; before methods 10 always."""
+    code = "" if rater.casefold() == "gold" and not is_as_before() else rater
+    return (title % {"rater": code}).strip()
 
 
 def renamed(name: str) -> str:

@@ -13,7 +13,7 @@ from reports.numbers.values import ValueReport
 from reports.stats.graph.agreement import MEASURES, GraphAgreement
 from reports.tables.base import Head, ReportTable, Value, interval_heads, words_of
 from reports.tables.coefficients import ends, first_of, interval_how
-from reports.words import code_of, count, name_of
+from reports.words import code_of, count, name_of, naming_gold
 
 
 def graph_tables(report: StudyReport, question: ValueReport, graphs: GraphReport) -> Iterator[ReportTable]:
@@ -115,7 +115,7 @@ def _raters(
     return ReportTable(
         key=f"{question.data.name}.graphs.gold.{gold}" if gold else f"{question.data.name}.graphs.judges",
         about=name_of(question),
-        title=_("Graphs against gold %(rater)s") % {"rater": gold}
+        title=naming_gold(_("Graphs against gold %(rater)s"), gold)
         if gold
         else _("How far judges draw people's graphs"),
         heads=(

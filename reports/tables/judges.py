@@ -15,7 +15,7 @@ from reports.stats.judge import JudgeAccuracy
 from reports.tables.base import Head, ReportTable, Value, interval_heads, under, words_of
 from reports.tables.coefficients import ends
 from reports.tables.models import same_place
-from reports.words import UNDEFINED, cap, code_of, count, name_of, worded
+from reports.words import UNDEFINED, cap, code_of, count, name_of, naming_gold, worded
 
 
 def accuracies(report: StudyReport, question: QuestionReport) -> ReportTable:
@@ -177,7 +177,7 @@ def gold(question: QuestionReport, result: GoldResult, words: Words) -> ReportTa
     return ReportTable(
         key=f"{question.data.name}.gold.{result.gold.code}",
         about=name_of(question),
-        title=under(result.merge, question, _("Against gold %(rater)s") % {"rater": code_of(result.gold)}),
+        title=under(result.merge, question, naming_gold(_("Against gold %(rater)s"), code_of(result.gold))),
         heads=(
             Head("rater", _("Who")),
             Head("accuracy", _("Equal to gold"), "number"),
@@ -221,7 +221,7 @@ def _gold_with_ties(question: QuestionReport, result: GoldResult, ties: Ties, wo
     return ReportTable(
         key=f"{question.data.name}.gold.{result.gold.code}",
         about=name_of(question),
-        title=under(result.merge, question, _("Against gold %(rater)s") % {"rater": code_of(result.gold)}),
+        title=under(result.merge, question, naming_gold(_("Against gold %(rater)s"), code_of(result.gold))),
         heads=(
             Head("rater", _("Who")),
             Head("accuracy", _("Equal to gold"), "number"),

@@ -14,7 +14,7 @@ from reports.numbers.values import ValueReport
 from reports.tables.base import Head, ReportTable, Value, words_of
 from reports.tables.coefficients import ends, interval_how
 from reports.tables.graphs import encoder_told
-from reports.words import METRICS, UNDEFINED, cap, code_of, count, name_of
+from reports.words import METRICS, UNDEFINED, cap, code_of, count, name_of, naming_gold
 
 
 def text_tables(report: StudyReport, question: ValueReport) -> Iterator[ReportTable]:
@@ -84,7 +84,7 @@ def _against(question: ValueReport, texts: TextReport, words: Words) -> ReportTa
 def _title(texts: TextReport) -> str:
     names = ", ".join(code_of(rater) for rater in texts.references)
     if texts.of_gold:
-        return _("Text metrics against gold %(rater)s") % {"rater": names}
+        return naming_gold(_("Text metrics against gold %(rater)s"), names)
     if len(texts.references) == 1:
         return _("Text metrics against %(rater)s") % {"rater": names}
     return _("Text metrics against what people wrote")

@@ -19,7 +19,7 @@ from reports.tables.groups import group_table
 from reports.tables.items import item_tables
 from reports.tables.judges import unreadable
 from reports.tables.texts import text_tables
-from reports.words import EMPTY, UNDEFINED, code_of, count, n_pairs, name_of
+from reports.words import EMPTY, UNDEFINED, code_of, count, n_pairs, name_of, naming_gold
 
 
 def value_tables(report: StudyReport, question: ValueReport) -> Iterator[ReportTable]:
@@ -221,7 +221,7 @@ def _gold(question: ValueReport, result: ValueGold, words: Words) -> ReportTable
     return ReportTable(
         key=f"{question.data.name}.gold.{result.gold.code}",
         about=name_of(question),
-        title=_("Against gold %(rater)s") % {"rater": code_of(result.gold)},
+        title=naming_gold(_("Against gold %(rater)s"), code_of(result.gold)),
         heads=(
             Head("rater", _("Who")),
             Head("accuracy", _("Equal to gold"), "number"),

@@ -186,6 +186,16 @@ def test_numbers_have_interval_statistics(study: Study) -> None:
     assert gold["mean of people"][:3] == (None, pytest.approx(1 / 4), 4)
 
 
+def test_gold_is_called_so_once_in_titles(study: Study) -> None:
+    assert made(study)["steps.input.gold.G1"].title == "Against gold G1"
+    study.raters.filter(code="G1").update(code="gold")
+    tables = made(study)
+    assert tables["steps.input.gold.gold"].title == "Against gold"
+    assert tables["steps.input.texts"].title == "Text metrics against gold"
+    before = contents_from(queries.label_table(study, Filters()), Filters(methods=9), "en")
+    assert next(of.title for of in before.tables if of.key == "steps.input.texts") == "Text metrics against gold gold"
+
+
 def test_the_overview_has_questions_of_both_kinds(study: Study) -> None:
     table = made(study)["overview"]
 
