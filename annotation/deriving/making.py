@@ -130,7 +130,8 @@ class MadeSheet:
 @dataclass(frozen=True)
 class Setting:
     """What a deriver asks before it begins: one of `choices` (value, name), or with `several` any number of them.
-    `of_raters`: the choices are the raters of the study, by their codes."""
+    `of_raters`: the choices are the raters of the study, by their codes. `beginnings`: of further words, which programs
+    alone may give, such as answers that are values."""
 
     key: str
     label: object
@@ -138,6 +139,7 @@ class Setting:
     several: bool = False
     help: object = ""
     of_raters: bool = False
+    beginnings: Sequence[str] = ()
 
 
 _WORDS_SHOWN = 40  # of an answer's names a scheme may have hundreds
@@ -193,9 +195,9 @@ class Deriver:
             words = [word for word, _name in asked[key].choices]
             if all(map(str.isdecimal, words)):
                 continue
-            of_numbers = not asked[key].several
+            of_numbers, beginnings = not asked[key].several, tuple(asked[key].beginnings)
             for other in values:
-                if other not in words and not (of_numbers and other.isdecimal()):
+                if other not in words and not (of_numbers and other.isdecimal()) and not other.startswith(beginnings):
                     shown = [*words[:_WORDS_SHOWN], *(["…"] if len(words) > _WORDS_SHOWN else [])]
                     raise DerivingRefused(
                         _("“%(said)s” is none of: %(words)s.") % {"said": other[:120], "words": ", ".join(shown)}

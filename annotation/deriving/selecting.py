@@ -104,6 +104,12 @@ def asks(scheme: SchemeSpec) -> Sequence[Setting]:
             _("Rows with the answer"),
             [*answers, (EVERY_ROW, _("all rows, whatever was answered"))],
             several=True,
+            beginnings=[
+                f"{section.key}.{question.key}=:"
+                for section in scheme.sections
+                for question in section.questions
+                if not question.options
+            ],
         ),
         Setting("columns", _("Of several columns"), [(ANY, _("one has it")), (ALL, _("all have it"))]),
     )
