@@ -663,6 +663,7 @@ TABLE = {
     "pizza_commonsense:add": Url(MANAGERS, Who(LOGIN, HIDDEN, FORBID, HIDDEN, FORBID, HIDDEN), args=slug),
     "pizza_commonsense:add-system": Url(MANAGERS, Who(LOGIN, HIDDEN, FORBID, HIDDEN, FORBID, HIDDEN), args=slug),
     "pizza_commonsense:split-long": Posted(MANAGERS, args=slug),
+    "pizza_commonsense:remove-system": Posted(MANAGERS, args=slug),
     "ingredient_states:graphs": Url(READERS, args=slug_with_graphs),
     "ingredient_states:bring": Url(MANAGERS, MANAGERS, args=slug_with_graphs),
     "ingredient_states:probing": Url(READERS, args=slug_with_graphs),

@@ -12,12 +12,11 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 
 from django.db import transaction
-from django.db.models import Prefetch
+from django.db.models import Prefetch, ProtectedError
 from django.utils.translation import gettext as _
 
-from annotation.actions import Refused
+from annotation.actions import Refused, lock_study, note
 from annotation.answers import AnswerRefused, kind_of
-from annotation.doors import judges_at_work
 from annotation.evidence.blocks import Block
 from annotation.evidence.kinds import PARAGRAPH
 from annotation.exchange import arrivals
@@ -27,10 +26,21 @@ from annotation.exchange.new_sheets import NewSheet
 from annotation.exchange.row_imports import Imported, ImportRefused
 from annotation.exchange.tables import Problems, open_table
 from annotation.labels.batch import Batch
-from annotation.models import Assignment, Column, Label, Rater, Row, Study
+from annotation.models import (
+    Assignment,
+    AuditEvent,
+    Column,
+    Label,
+    LabelEvent,
+    Lineage,
+    Rater,
+    Row,
+    Study,
+    User,
+)
 from base.sentences import gettext_noop
 from recipes.cooking.vocabulary import INGREDIENT, STEP
-from recipes.pizza_commonsense import splitting
+from recipes.pizza_commonsense import queries, splitting
 from recipes.pizza_commonsense.models import SourceTable
 from recipes.pizza_commonsense.records import CELLS, EXAMPLE, NOTHING, SCHEME, Table, names, without_underscores
 
@@ -134,9 +144,8 @@ def _clear_left_open(study: Study, titles: Sequence[str], tables: Sequence[Table
     has; returns how many there were. What a judge of the study wrote here stays."""
     by_title = dict(zip(titles, tables, strict=True))
     kinds = {cell for table in tables for _line, cell in table.cells}
-    systems = study.raters.judges().filter(code=rater).exclude(pk__in=judges_at_work(study))
     standing = Label.objects.filter(
-        assignment__rater__in=systems.exclude(assignments__plan__isnull=False),
+        assignment__rater__in=queries.systems(study).filter(code=rater),
         assignment__row__name=ROW,
         assignment__state=Assignment.State.SUBMITTED,
         question__key__in=kinds,
@@ -147,6 +156,40 @@ def _clear_left_open(study: Study, titles: Sequence[str], tables: Sequence[Table
         batch.put(label.assignment, label.column_id, label.question_id, label, None)
     batch.flush()
     return len(gone)
+
+
+@transaction.atomic
+def remove_system(*, study: Study, code: str, by: User | None) -> int:
+    """Delete a rater whose answers came in files, with all of them; the audit log keeps that it was. Returns how many
+    answers that were.
+
+    Raises:
+        Refused: there is no such rater; something was made of its answers; or a file is being imported.
+    """
+    lock_study(study.pk)
+    arrivals.refuse_if_coming(study.pk)
+    rater = queries.systems(study).filter(code=code).first()
+    if rater is None:
+        raise Refused(
+            _("“%(rater)s” is no system whose answers came in files. Those of people and judges stay.")
+            % {"rater": code[:80]}
+        )
+    built_on = Refused(
+        _("“%(rater)s” stays: people started from its answers, or a study, a trial or a certificate rests on them.")
+        % {"rater": code}
+    )
+    drafted = LabelEvent.objects.filter(column__sheet__study=study, drafted_from=rater)
+    rests = Lineage.objects.filter(assignment__rater=rater)
+    if drafted.exists() or rests.exists() or rater.experiments.exists():
+        raise built_on
+    LabelEvent.objects.filter(assignment__rater=rater).delete()
+    n, _by_model = Label.objects.filter(assignment__rater=rater).delete()
+    note(AuditEvent.Kind.DELETION, by=by, study=study, what=f"rater {code} in {study.slug}: {n} labels")
+    try:
+        rater.delete()
+    except ProtectedError as error:
+        raise built_on from error
+    return n
 
 
 def _rules_broken(study: Study, tables: Sequence[Table], *, by_model: bool) -> Mapping[str, int]:

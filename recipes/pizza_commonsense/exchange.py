@@ -92,6 +92,11 @@ def sentences(made: ImportedTables, said: Predicted | None = None) -> list[str]:
     return told + (_left_out(said) if said else [])
 
 
+def told_removed(system: str, n: int) -> str:
+    said = ngettext("Removed %(n)s answer of “%(system)s”.", "Removed %(n)s answers of “%(system)s”.", n)
+    return said % {"n": n, "system": system}
+
+
 def _told_broken(broken: Mapping[str, int]) -> str:
     """How many answers of a system break which rules; the commonest ones are named."""
     n = sum(broken.values())

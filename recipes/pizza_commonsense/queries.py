@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.core.cache import caches
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 
+from annotation.doors import judges_at_work
 from annotation.models import Assignment, Label, Rater, Row, Study
 from annotation.queries.warnings import warned
 from recipes.cooking.vocabulary import INGREDIENT
@@ -71,13 +72,21 @@ def _answers(study: Study, rater: str) -> dict[int, Cells]:
     return dict(found)
 
 
+def systems(study: Study) -> QuerySet[Rater]:
+    """Raters whose answers came in files: judges that neither ran here nor are to."""
+    judges = study.raters.filter(kind=Rater.Kind.JUDGE).exclude(pk__in=judges_at_work(study))
+    return judges.exclude(assignments__plan__isnull=False)
+
+
 @dataclass(frozen=True)
 class WhoAnswered:
-    """A rater, of how many cells there is an answer, and in how many of them a rule warns."""
+    """A rater, of how many cells there is an answer, and in how many of them a rule warns; `is_system`: as `systems`
+    has them."""
 
     rater: Rater
     answers: int
     warned: int | None
+    is_system: bool
 
     @property
     def share(self) -> float | None:
@@ -96,7 +105,8 @@ def who_answered(study: Study) -> list[WhoAnswered]:
     )
     of = _warned(study)
     raters = [rater for rater in study.raters.order_by("kind", "code") if rater.pk in counts]
-    return [WhoAnswered(rater, counts[rater.pk], of.get(rater.pk)) for rater in raters]
+    from_files = set(systems(study).values_list("pk", flat=True))
+    return [WhoAnswered(rater, counts[rater.pk], of.get(rater.pk), rater.pk in from_files) for rater in raters]
 
 
 def examples_apart(study: Study) -> list[str]:

@@ -90,6 +90,19 @@ def split_long(request: AppRequest, study: Study) -> HttpResponse:
     return redirect("pizza_commonsense:tables", study.slug)
 
 
+@require_POST
+@for_roles(Role.MANAGER)
+def remove_system(request: AppRequest, study: Study) -> HttpResponse:
+    code = request.POST.get("system", "")
+    try:
+        n = actions.remove_system(study=study, code=code, by=request.user)
+    except Refused as refused:
+        messages.error(request, str(refused))
+    else:
+        messages.success(request, exchange.told_removed(code, n))
+    return redirect("pizza_commonsense:tables", study.slug)
+
+
 @require_GET
 @for_roles(Role.MANAGER, Role.RESEARCHER)
 def export(request: AppRequest, study: Study) -> HttpResponse:

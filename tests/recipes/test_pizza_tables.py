@@ -966,6 +966,71 @@ def test_what_a_judge_wrote_here_is_not_cleared_by_a_file(study: Study, scripted
     assert (made.cleared, Label.objects.filter(assignment__rater=run.rater).count()) == (0, n)
 
 
+def test_a_system_that_was_imported_is_removed(study: Study, client_of: ClientOf) -> None:
+    mara, rene = study.memberships.get(role=Role.MANAGER).user, builders.user("rene")
+    annotating.add_member(study=study, user=rene, role=Role.RESEARCHER)
+    page, address = client_of(mara), "/studies/pizzas/tables/remove-system/"
+    actions.import_tables(study=study, tables=tables())
+    before = contents_of(compute(load(study, Filters()), Filters()))
+    for system in ("t5", "t6"):
+        actions.import_tables(study=study, tables=tables(), rater=system, kind=Rater.Kind.JUDGE)
+    assert "Remove 17 answers of “t5”?" in page.get("/studies/pizzas/tables/").content.decode()
+    assert "answers of “t5”?" not in client_of(rene).get("/studies/pizzas/tables/").content.decode()
+    assert client_of(rene).post(address, {"system": "t5"}).status_code in (403, 404)
+
+    assert "Removed 17 answers of “t5”." in page.post(address, {"system": "t5"}, follow=True).content.decode()
+
+    assert [one.rater.code for one in queries.who_answered(study)] == ["gold", "t6"]
+    event = AuditEvent.objects.get(kind=AuditEvent.Kind.DELETION)
+    assert (event.by, event.what) == (mara.pk, "rater t5 in pizzas: 17 labels")
+    page.post(address, {"system": "t6"})
+    for path in ("tables/", "report/", "report/judges/", "tables/statistics/", "tables/examples/"):
+        assert page.get(f"/studies/pizzas/{path}").status_code == 200, path
+    assert contents_of(compute(load(study, Filters()), Filters())) == before
+    again = actions.import_tables(study=study, tables=tables(), rater="t5", kind=Rater.Kind.JUDGE)
+    assert again.answers is not None
+    assert again.answers.labels == 17
+    for other in ("gold", "nobody"):  # what the gold says stays
+        assert "is no system" in page.post(address, {"system": other}, follow=True).content.decode()
+    assert {one.rater.code: one.answers for one in queries.who_answered(study)} == {"gold": 17, "t5": 17}
+
+
+def test_a_system_on_whose_answers_something_rests_stays(study: Study) -> None:
+    actions.import_tables(study=study, tables=tables())
+    for system in ("t5", "t6"):
+        actions.import_tables(study=study, tables=tables(), rater=system, kind=Rater.Kind.JUDGE)
+    compared(study)
+    anna = builders.rater(study, builders.user("anna"))
+    annotating.start_from(
+        assignments=builders.assignments(anna, study.sheets.get(title="pizza")), rater=study.raters.get(code="t6")
+    )
+    for system in ("t5", "t6"):
+        with pytest.raises(Refused, match="stays"):
+            actions.remove_system(study=study, code=system, by=None)
+    assert {one.rater.code: one.answers for one in queries.who_answered(study)} == {
+        anna.code: 5, "gold": 17, "t5": 17, "t6": 17,
+    }  # fmt: skip
+
+
+def test_the_command_asks_before_it_removes_a_system(
+    study: Study, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for system in ("t5", "t6"):
+        actions.import_tables(study=study, tables=tables(), rater=system, kind=Rater.Kind.JUDGE)
+    asked = []
+    monkeypatch.setattr("builtins.input", lambda question: asked.append(question) or "n")
+    with pytest.raises(CommandError, match="Nothing was removed"):
+        call_command("pizza_tables", "remove", "pizzas", "--system", "t5")
+    assert asked == ["Remove 17 labels of “t5” from “pizzas”? [y/N] "]
+    monkeypatch.setattr("builtins.input", lambda _question: "y")
+    call_command("pizza_tables", "remove", "pizzas", "--system", "t5")
+    call_command("pizza_tables", "remove", "pizzas", "--system", "t6", "--noinput")
+    assert capsys.readouterr().out == "Removed 17 answers of “t5”.\nRemoved 17 answers of “t6”.\n"
+    assert not Label.objects.exists()
+    with pytest.raises(CommandError, match="is no system"):
+        call_command("pizza_tables", "remove", "pizzas", "--system", "t7")
+
+
 def test_recipes_that_come_later_are_split_and_filled_in_too(study: Study) -> None:
     flat, hat = read_json_lines("\n".join([FLAT, TWINS[0].replace("mix .", "preheat the oven .")]))
     long = builders.study("long", of=scheme_of("pizza-instructions"), by=builders.user("lena"))

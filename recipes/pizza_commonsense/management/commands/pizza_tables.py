@@ -14,7 +14,7 @@ from annotation import doors
 from annotation.actions import Refused
 from annotation.exchange.row_imports import ImportRefused
 from annotation.management.telling import unless_archived
-from annotation.models import Rater, Study, User
+from annotation.models import Label, Rater, Study, User
 from annotation.scheme.spec import load_scheme
 from recipes.pizza_commonsense import actions, clusters, exchange, exporting, queries, records
 from recipes.pizza_commonsense.corpus_tables import statistics_of
@@ -43,6 +43,12 @@ class Command(BaseCommand):
         wrote.add_argument("files", type=Path, nargs="+", help="JSON lines (also .gz): id, as in requests, and output")
         wrote.add_argument("--system", required=True, metavar="NAME", help="who wrote it, as reports name it")
         wrote.add_argument("--replace", action="store_true", help="answers that differ replace those imported before")
+        remove = what.add_parser("remove", help="answers of a system that came in files, out of the study")
+        remove.add_argument("study")
+        remove.add_argument("--system", required=True, metavar="NAME")
+        remove.add_argument(
+            "--noinput", "--no-input", action="store_false", dest="interactive", help="do not ask first"
+        )
         out = what.add_parser("export", help="tables of a study into a file")
         out.add_argument("study")
         out.add_argument("file", type=Path)
@@ -118,6 +124,14 @@ class Command(BaseCommand):
         said = read.predicted()
         made = exchange.take_in(study=study, said=said, system=options["system"], replace=options["replace"])
         self.stdout.write(f"{', '.join(map(str, options['files']))}: {' '.join(exchange.sentences(made, said))}")
+
+    def _remove(self, options: dict[str, Any]) -> None:
+        study, code = unless_archived(_study(options["study"])), options["system"]
+        n = Label.objects.filter(assignment__rater__in=queries.systems(study).filter(code=code)).count()
+        if n and options["interactive"] and input(f"Remove {n} labels of “{code}” from “{study.slug}”? [y/N] ") != "y":
+            raise CommandError("Nothing was removed.")
+        n = actions.remove_system(study=study, code=code, by=None)
+        self.stdout.write(exchange.told_removed(code, n))
 
     def _export(self, options: dict[str, Any]) -> None:
         form = options["form"] or options["file"].suffix.lstrip(".")
