@@ -17,13 +17,16 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from annotation.answers import AnswerRefused, Value, kind_of, value_code
+from annotation.answers.base import cut
 from annotation.answers.codes import VALUE
 from annotation.answers.table import warnings
 from annotation.models import Assignment, Column, Label, Note, Question, Rater, Row, Section, Sheet, Skip, Study
+from annotation.scheme.spec import Kind as QuestionKind
 from annotation.scheme.spec import QuestionSpec, SectionSpec, facet_word
 
 # A judge that chose by less than this is unsure: 0.5 nat makes the winner 1.6 times as probable as the next option.
 UNSURE_BELOW_NATS = 0.5
+_MOST_SHOWN = 120  # characters of a text in a cell
 
 
 class Kind(StrEnum):
@@ -52,7 +55,8 @@ TITLES: Mapping[Kind, Promise] = {
 class Answered(NamedTuple):
     """An answer as the lens draws and compares it: two are the same where their `key` is.
 
-    `sign` has at most three characters; `word` is what the scheme's rules know it by. Answers that are values are grey.
+    `sign` has at most three characters; `word` is what the scheme's rules know it by; `text` is that of an answer which
+    is a text, of which as much is shown as there is room for. Answers that are values are grey.
     """
 
     code: str
@@ -60,6 +64,7 @@ class Answered(NamedTuple):
     sign: str
     colour: str
     word: str
+    text: str = ""
 
 
 def answered(spec: QuestionSpec, code: str) -> Answered:
@@ -72,7 +77,8 @@ def answered(spec: QuestionSpec, code: str) -> Answered:
         value = kind.value(spec, code)
     except AnswerRefused:
         return Answered(code, code, "!", "grey", ":")
-    return Answered(code, kind.key(spec, value), kind.sign(spec, value), "grey", spec.word(code))
+    text = cut(kind.shown(spec, value), _MOST_SHOWN) if spec.kind == QuestionKind.TEXT else ""
+    return Answered(code, kind.key(spec, value), kind.sign(spec, value), "grey", spec.word(code), text)
 
 
 class Said(NamedTuple):
@@ -176,6 +182,10 @@ class LensTable:
     columns: tuple[Column, ...]
     questions: tuple[Question, ...]
     lines: tuple[LensLine, ...]
+
+    @property
+    def has_texts(self) -> bool:
+        return any(question.kind == QuestionKind.TEXT for question in self.spec.questions)
 
 
 @dataclass(frozen=True)

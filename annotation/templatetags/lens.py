@@ -7,7 +7,7 @@ from django import template
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
-from annotation.lens.lens import Kind, Lens, LensCell, LensLine, Said
+from annotation.lens.lens import Answered, Kind, Lens, LensCell, LensLine, Said
 
 register = template.Library()
 
@@ -22,7 +22,8 @@ def lens_cells(line: LensLine, lens: Lens) -> SafeString:
 def draw(cell: LensCell, lens: Lens) -> str:
     """A cell of the lens. Drawn by hand, since a page has thousands; `data-f` says for which filters it stands out.
 
-    People's letters, a hairline, judges' letters; before them, where there is a decision, the letter of the gold.
+    People's letters, a hairline, judges' letters; before them, where there is a decision, the letter of the gold. Of
+    texts as much as there is room for stands in their place.
     """
     kinds = cell.kinds
     flags = [str(kind) for kind in kinds if kind != Kind.JUDGE]
@@ -32,13 +33,16 @@ def draw(cell: LensCell, lens: Lens) -> str:
     attributes, gold = "", ""
     if cell.gold is not None:
         attributes = f' class="t-{cell.gold.colour}"'
-        gold = f"<b>{escape(cell.gold.sign)}</b>"
+        gold = f"<b>{_told(cell.gold)}</b>"
     elif not cell.asked:
         attributes = ' class="off"'
     if flags:
         attributes += f' data-f="{" ".join(flags)}"'
     judged = f"<s></s>{_letters(cell.judges, stand_out=cell.differing_judges)}" if cell.judges else ""
-    return f"<td{attributes}>{gold}{_letters(cell.people, stand_out=Kind.PEOPLE in kinds)}{judged}</td>"
+    said = f"{gold}{_letters(cell.people, stand_out=Kind.PEOPLE in kinds)}{judged}"
+    if any(answer.text for answer in (cell.gold, *(one.answer for one in (*cell.people, *cell.judges))) if answer):
+        said = f"<div>{said}</div>"
+    return f"<td{attributes}>{said}</td>"
 
 
 def _letters(said: Iterable[Said], *, stand_out: bool | tuple[str, ...]) -> str:
@@ -48,10 +52,14 @@ def _letters(said: Iterable[Said], *, stand_out: bool | tuple[str, ...]) -> str:
         if one.answer is None:
             letters.append("?" if one.skipped else "·" if one.asked else "\u2002")
         elif stand_out is True or (stand_out and one.code in stand_out):
-            letters.append(f'<i class="t-{one.answer.colour}">{_sign(one.answer.sign)}</i>')
+            letters.append(f'<i class="t-{one.answer.colour}">{_told(one.answer)}</i>')
         else:
-            letters.append(_sign(one.answer.sign))
+            letters.append(f"<span>{_told(one.answer)}</span>" if one.answer.text else _told(one.answer))
     return " ".join(letters)
+
+
+def _told(answer: Answered) -> str:
+    return _sign(answer.text or answer.sign)
 
 
 def _sign(sign: str) -> str:

@@ -64,6 +64,10 @@ def test_a_manager_takes_an_answer_and_writes_another(browsing: Browsing) -> Non
     page.goto(f"/sheets/{sheet.pk}/lens/")
     page.wait_for_selector("td[tabindex]")
 
+    # A text is not cut where there is room.
+    texts = page.locator("td i", has_text="flour")
+    assert texts.evaluate_all("of => of.map((one) => one.scrollWidth <= one.clientWidth)") == [True, True]
+
     # What was said stands in the line below, by number; a number takes it, Enter decides.
     choices = page.locator("#choices button")
     expect(choices).to_have_text(["1 3 g", "2 4.5 g", "Enter write an answer"])
