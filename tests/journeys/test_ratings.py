@@ -67,6 +67,7 @@ def test_a_sample_is_planned_by_its_interval_and_rated_by_keys(study: Study, bro
     grid = Grid(page, sheet).open()
     expect(page.locator("#evidence")).to_contain_text("This is the first sentence")
     expect(page.locator("#evidence")).not_to_contain_text("No match found")  # the one line has no words to look for
+    assert page.locator("th.corner .quiet").evaluate("(one) => one.clientHeight") < 20  # “Part” is one line
     for key, number in NUMBERS.items():
         grid.keys("-" if number == 10 else str(number))
         page.keyboard.type(f"why {number}")
