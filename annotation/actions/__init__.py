@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from annotation.actions.adjudication import accept_agreed, adjudicate
-from annotation.actions.background import first_page, owed_of_sheet, owes_background, tell_background
+from annotation.actions.background import (
+    first_page,
+    owed_in_study,
+    owed_of_sheet,
+    owes_background,
+    refuse_before_first_page,
+    tell_background,
+)
 from annotation.actions.base import NotNow, Refused, SheetClosed, lock_study, lock_to_resume, refuse_while_shown
 from annotation.actions.changes import Changed, Edit, change, change_each
 from annotation.actions.deleting import delete_study, resume_deletion
@@ -65,6 +72,7 @@ from annotation.actions.trust import (
     has_agreed,
     logged_in_lately,
     note,
+    note_export,
     note_key,
     note_limited,
     tries,
@@ -136,17 +144,20 @@ __all__ = [
     "lock_to_resume",
     "logged_in_lately",
     "note",
+    "note_export",
     "note_key",
     "note_limited",
     "note_look",
     "note_looks",
     "open_sheet",
+    "owed_in_study",
     "owed_of_sheet",
     "owes_background",
     "pause",
     "read_answers",
     "record",
     "record_and_submit",
+    "refuse_before_first_page",
     "refuse_while_shown",
     "remove_member",
     "rename_sheet",

@@ -25,14 +25,31 @@ def first_page(*, study: Study, user: User) -> str:
     return "annotation:background" if owes_background(study=study, user=user) else ""
 
 
-def owed_of_sheet(*, sheet_id: int, user_id: int) -> str:
-    """Why nothing of somebody's is saved in a sheet: a page that is to be filled in first; "" where there is none.
-
-    A page of the grid may have been opened before the study asked for it, or asked for it anew. Four queries at most.
+def refuse_before_first_page(*, study: Study, user: User) -> None:
     """
+    Raises:
+        Refused: a page is to be filled in first.
+    """
+    match first_page(study=study, user=user):
+        case "annotation:consent":
+            raise Refused(_("Agree to take part on the study's page of consent first."))
+        case "annotation:background":
+            raise Refused(_("Fill in the study's background form on its page first."))
+
+
+def owed_of_sheet(*, sheet_id: int, user_id: int) -> str:
+    """As `owed_in_study`, by ids. Four queries at most."""
     study = Study.objects.filter(sheets=sheet_id).first()
     user = User.objects.filter(pk=user_id).first()
-    match first_page(study=study, user=user) if study and user else "":
+    return owed_in_study(study=study, user=user) if study and user else ""
+
+
+def owed_in_study(*, study: Study, user: User) -> str:
+    """Why a page of the grid gets and saves nothing: a page that is to be filled in first; "" where there is none.
+
+    It may have been opened before the study asked for it, or asked for it anew. Two queries at most.
+    """
+    match first_page(study=study, user=user):
         case "annotation:consent":
             return _(
                 "The study asks for your consent first, or anew. Reload the page and agree to it; "

@@ -44,6 +44,16 @@ def note(
     )
 
 
+def note_export(*, by: User | None, study: Study, what: str, more: bool = False) -> None:
+    """Write down that something of a study is taken along. `more`: it is another part of it, which belongs to an export
+    that was written down in `WINDOW`, if there is one."""
+    if more:
+        lately = AuditEvent.objects.filter(kind=AuditEvent.Kind.EXPORT, study=study, at__gt=timezone.now() - WINDOW)
+        if lately.filter(by=by.pk if by is not None else None, what=what).exists():
+            return
+    note(AuditEvent.Kind.EXPORT, by=by, study=study, what=what)
+
+
 class _Keyed(Protocol):
     name: str
     api_key_env: str

@@ -52,7 +52,6 @@ from annotation.api.serializers import (
 )
 from annotation.models import (
     Assignment,
-    AuditEvent,
     Column,
     Label,
     Membership,
@@ -65,7 +64,7 @@ from annotation.models import (
     Study,
     User,
 )
-from annotation.people.access import check_role, refuse_archived, sheet_for
+from annotation.people.access import READERS, check_role, refuse_archived, sheet_for
 from base.sentences import gettext_noop
 
 _OF_DJANGO = "matches the given query."  # which names a class of ours
@@ -97,6 +96,12 @@ def in_pages(
     pages = LabelPagination()
     part = pages.paginate_queryset(found, request)
     return pages.get_paginated_response(serializer(read(part or ()), many=True).data)
+
+
+def note_export(request: Request, study: Study, what: str) -> None:
+    """Write down that a program takes a list along: once for its pages that are asked for one after the other."""
+    more = LabelPagination().get_offset(request) > 0
+    actions.note_export(by=user_of(request), study=study, what=f"API: {what}", more=more)
 
 
 def user_of(request: Request) -> User:
@@ -158,6 +163,32 @@ def numbers_of(study: Study, raters: QuerySet[Rater], codes: Iterable[str], fiel
     return numbers
 
 
+def check_named(study: Study, chosen: Mapping[str, Any], *, sheet: Sheet | None = None) -> None:
+    """What the filters of a list name is there: a rater, a judge, a question and a sheet of the study; a row and a
+    column of `sheet`. Raises ValidationError by field."""
+    told: dict[str, list[str]] = {}
+    for field in ("rater", "judge"):
+        if field in chosen:
+            numbers_of(study.raters.all(), [chosen[field]], field)
+    asked = Question.objects.filter(section__scheme=study.scheme_id)
+    if "question" in chosen and not asked.filter(**question_lookup(chosen["question"])).exists():
+        told["question"] = [_("The study has no question “%(key)s”.") % {"key": chosen["question"][:120]}]
+    if "sheet" in chosen and not study.sheets.filter(pk=chosen["sheet"]).exists():
+        told["sheet"] = [_("The study has no sheet %(number)s.") % {"number": chosen["sheet"]}]
+    if "column" in chosen and not Column.objects.filter(sheet=sheet, pk=chosen["column"]).exists():
+        told["column"] = [_("This sheet has no column %(number)s.") % {"number": chosen["column"]}]
+    if "row" in chosen and not Row.objects.filter(sheet=sheet, pk=chosen["row"]).exists():
+        told["row"] = [_("This sheet has no row %(number)s.") % {"number": chosen["row"]}]
+    if told:
+        raise serializers.ValidationError(told)
+
+
+def question_lookup(said: str, before: str = "") -> dict[str, str]:
+    """The lookups of a question by its key, or by section.question. `before`: the way there, such as `question__`."""
+    section, dot, key = said.rpartition(".")
+    return {f"{before}key": key} | ({f"{before}section__key": section} if dot else {})
+
+
 def sent_to_draw(request: Request, serializer: type[ToDrawSerializer]) -> tuple[dict[str, Any], str | None]:
     """What was sent, and apart from it the digest of what was shown."""
     sent = serializer(data=request.data)
@@ -209,6 +240,11 @@ def cell_named(sheet: Sheet, asked: Mapping[str, Any]) -> tuple[Column, Question
         sentence = _("Its section has no question “%(key)s”.") % {"key": asked["question"]}
         raise serializers.ValidationError({"question": [sentence]})
     return column, question
+
+
+def refuse_before_first_page(request: Request, study: Study) -> None:
+    """Raises Refused: who asks has not agreed to take part in the study, or not told what it asks about them."""
+    actions.refuse_before_first_page(study=study, user=user_of(request))
 
 
 def my_assignment(request: Request, pk: int) -> Assignment:
@@ -285,30 +321,40 @@ def sheets(request: Request, slug: str) -> Response:
     return Response(SheetSerializer(queries.sheets_with_counts(study_of(request, slug)), many=True).data)
 
 
-@extend_schema(responses=SheetDetailSerializer)
+@extend_schema(responses={200: SheetDetailSerializer, 409: RefusalSerializer})
 @api_view(["GET"])
 def sheet(request: Request, pk: int) -> Response:
-    """A sheet: its columns with their facets, and its rows without their evidence."""
+    """A sheet: its columns with their facets, and its rows without their evidence. Refused to who only labels before
+    they have agreed to take part, where the study asks for it."""
     rows_and_columns = Sheet.objects.select_related("study__scheme").prefetch_related("columns__section")
     sheet = get_object_or_404(rows_and_columns, pk=pk)
-    roles = check_role(user_of(request), sheet.study, *Role)
+    roles = _check_reader(request, sheet.study)
     rows = sheet.rows.defer("evidence").order_by("position")
     content = {"id": sheet.pk, "study": sheet.study, "title": sheet.title, "columns": sheet.columns.all(), "rows": rows}
     return Response(SheetDetailSerializer(content, context=hidden(roles)).data)
 
 
-@extend_schema(responses=RowDetailSerializer)
+@extend_schema(responses={200: RowDetailSerializer, 409: RefusalSerializer})
 @api_view(["GET"])
 def row(request: Request, pk: int) -> Response:
-    """A row with its evidence: the text that people read and judges are prompted with."""
+    """A row with its evidence: the text that people read and judges are prompted with. Refused as a sheet is."""
     row = get_object_or_404(Row.objects.select_related("sheet__study__scheme"), pk=pk)
-    roles = check_role(user_of(request), row.sheet.study, *Role)
+    roles = _check_reader(request, row.sheet.study)
     return Response(RowDetailSerializer(row, context=hidden(roles)).data)
+
+
+def _check_reader(request: Request, study: Study) -> set[Role]:
+    """The roles of who reads what is labelled. Raises as `check_role`, and Refused as `refuse_before_first_page` for
+    who only labels."""
+    roles = check_role(user_of(request), study, *Role)
+    if not roles & READERS:
+        refuse_before_first_page(request, study)
+    return roles
 
 
 def hidden(roles: set[Role]) -> dict[str, Any]:
     """Whether who asks may see what no rater is shown of a row: facets, and why it is withdrawn."""
-    return {"hidden": bool(roles & {Role.MANAGER, Role.RESEARCHER})}
+    return {"hidden": bool(roles & READERS)}
 
 
 # --- raters and labels: for those who may see everybody's -----------------------------------------------------------
@@ -332,18 +378,15 @@ def labels(request: Request, slug: str) -> Response:
     study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
     chosen = LabelFilterSerializer(data=request.query_params)
     chosen.is_valid(raise_exception=True)
+    check_named(study, chosen.validated_data)
     found = _long_form(Label.objects.filter(assignment__rater__study=study).exclude(queries.arriving("assignment")))
     if "sheet" in chosen.validated_data:
         found = found.filter(column__sheet=chosen.validated_data["sheet"])
     if "rater" in chosen.validated_data:
         found = found.filter(assignment__rater__code=chosen.validated_data["rater"])
     if "question" in chosen.validated_data:
-        section, _dot, question = chosen.validated_data["question"].rpartition(".")
-        found = found.filter(question__key=question)
-        if section:
-            found = found.filter(question__section__key=section)
-    if not request.query_params.get("offset"):  # the other pages are the same export
-        actions.note(AuditEvent.Kind.EXPORT, by=user_of(request), study=study, what="API: labels")
+        found = found.filter(**question_lookup(chosen.validated_data["question"], "question__"))
+    note_export(request, study, "labels")
     pages = LabelPagination()
     page = pages.paginate_queryset(found, request)
     if study.raters.filter(user=user_of(request)).exists():
@@ -383,7 +426,7 @@ def assignment_labels(request: Request, pk: int) -> Response:
     assignment = my_assignment(request, pk)
     if request.method == "GET":
         return Response(LabelSerializer(_long_form(assignment.labels.all()), many=True).data)
-    _refuse_before_consent(request, assignment)
+    refuse_before_first_page(request, assignment.row.sheet.study)
     change = ChangeSerializer(data=request.data)
     change.is_valid(raise_exception=True)
     key, asked_for = change.validated_data["key"], change.validated_data["answers"]
@@ -444,14 +487,6 @@ def _resolved(assignment: Assignment, asked_for: list[dict[str, Any]]) -> list[A
     return sorted(answers, key=lambda answer: (answer.column.pk, answer.question.position))
 
 
-def _refuse_before_consent(request: Request, assignment: Assignment) -> None:
-    study = assignment.row.sheet.study
-    if not actions.has_agreed(study=study, user=user_of(request)):
-        raise actions.Refused(_("Agree to take part on the study's page of consent first."))
-    if actions.owes_background(study=study, user=user_of(request)):
-        raise actions.Refused(_("Fill in the study's background form on its page first."))
-
-
 def _canonical(assignment: Assignment, question: Question, value: Any) -> Value:
     """Raises AnswerRefused for what is no answer to the question, and where it is answered by options."""
     spec = assignment.row.sheet.study.scheme.parsed.section(question.section.key).question(question.key)
@@ -481,16 +516,18 @@ def _cells(assignment: Assignment, columns: list[Column]) -> list[dict[str, Any]
 def submit(request: Request, pk: int) -> Response:
     """Close your work on a row. Refused while cells are open, and while drafts wait that `confirm` does not confirm."""
     assignment = my_assignment(request, pk)
-    _refuse_before_consent(request, assignment)
+    refuse_before_first_page(request, assignment.row.sheet.study)
     asked = SubmitSerializer(data=request.data)
     asked.is_valid(raise_exception=True)
     actions.submit(assignment=assignment, confirm=asked.validated_data["confirm"])
     return Response(AssignmentSerializer(my_assignment(request, pk)).data)
 
 
-@extend_schema(request=None, responses=AssignmentSerializer)
+@extend_schema(request=None, responses={200: AssignmentSerializer, 409: RefusalSerializer})
 @api_view(["POST"])
 def reopen(request: Request, pk: int) -> Response:
     """Take a submission back."""
-    actions.reopen(assignment=my_assignment(request, pk))
+    assignment = my_assignment(request, pk)
+    refuse_before_first_page(request, assignment.row.sheet.study)
+    actions.reopen(assignment=assignment)
     return Response(AssignmentSerializer(my_assignment(request, pk)).data)

@@ -13,7 +13,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import actions
-from annotation.api.core import cell_named, dotted_parameters, in_pages, sheet_of, user_of
+from annotation.api.core import (
+    cell_named,
+    check_named,
+    dotted_parameters,
+    in_pages,
+    note_export,
+    question_lookup,
+    sheet_of,
+    user_of,
+)
 from annotation.api.serializers import MAX_ID, PageFilterSerializer, PageSerializer, RefusalSerializer
 from annotation.labels import history
 from annotation.lens import lens
@@ -86,8 +95,10 @@ def lens_of_sheet(request: Request, pk: int) -> Response:
     sheet = sheet_for(user_of(request), pk, *READERS)
     chosen = LensFilterSerializer(data=request.query_params)
     chosen.is_valid(raise_exception=True)
+    check_named(sheet.study, chosen.validated_data)
     facets = _chosen_facets(request, sheet)
     actions.note_look(sheet=sheet, user=user_of(request))
+    note_export(request, sheet.study, "lens")
     whole = lens.of_sheet(sheet)
     cells = []
     for table in whole.tables:
@@ -294,7 +305,7 @@ class EventFilterSerializer(PageFilterSerializer):
     rater = serializers.CharField(required=False, help_text=gettext_lazy("Code of a rater."))
     row = serializers.IntegerField(required=False, min_value=1, max_value=MAX_ID)
     column = serializers.IntegerField(required=False, min_value=1, max_value=MAX_ID)
-    question = serializers.CharField(required=False, help_text=gettext_lazy("Key of a question."))
+    question = serializers.CharField(required=False, help_text=gettext_lazy("Key of a question, or section.question."))
 
 
 @extend_schema(parameters=[EventFilterSerializer], responses=EventPageSerializer)
@@ -304,12 +315,11 @@ def history_of_sheet(request: Request, pk: int) -> Response:
     sheet = sheet_for(user_of(request), pk, *READERS)
     chosen = EventFilterSerializer(data=request.query_params)
     chosen.is_valid(raise_exception=True)
+    check_named(sheet.study, chosen.validated_data, sheet=sheet)
     actions.note_look(sheet=sheet, user=user_of(request))
-    named = {
-        "rater": "assignment__rater__code",
-        "row": "assignment__row",
-        "column": "column",
-        "question": "question__key",
-    }
+    note_export(request, sheet.study, "history")
+    named = {"rater": "assignment__rater__code", "row": "assignment__row", "column": "column"}
     wanted = {lookup: chosen.validated_data[name] for name, lookup in named.items() if name in chosen.validated_data}
+    if "question" in chosen.validated_data:
+        wanted |= question_lookup(chosen.validated_data["question"], "question__")
     return in_pages(request, history.events(sheet).filter(**wanted), EventSerializer)

@@ -15,7 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation import actions, queries
-from annotation.api.core import cell_named, my_assignment, study_of, user_of
+from annotation.api.core import cell_named, my_assignment, refuse_before_first_page, study_of, user_of
 from annotation.api.serializers import MAX_ID, RefusalSerializer
 from annotation.models import Assignment, Note, Role
 from annotation.people.access import refuse_archived
@@ -62,6 +62,7 @@ def of_assignment(request: Request, pk: int) -> Response:
         notes = assignment.notes.select_related("column", "question__section")
         return Response(NoteSerializer(notes, many=True).data)
     refuse_archived(assignment.row.sheet.study, request.method)
+    refuse_before_first_page(request, assignment.row.sheet.study)
     asked = AskingSerializer(data=request.data)
     asked.is_valid(raise_exception=True)
     column, question = cell_named(assignment.row.sheet, asked.validated_data)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Concatenate, ParamSpec
+from typing import Concatenate, ParamSpec, TypeVar
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponseNotAllowed, HttpResponseRedirect
@@ -18,9 +18,10 @@ from django.utils.translation import gettext as _
 from django_htmx.middleware import HtmxDetails
 
 from annotation import actions, queries
-from annotation.models import AuditEvent, Role, Sheet, Study, User
+from annotation.models import Assignment, Role, Row, Sheet, Study, User
 
 P = ParamSpec("P")
+Response = TypeVar("Response", bound=HttpResponseBase)
 
 
 class AppRequest(HttpRequest):
@@ -30,6 +31,7 @@ class AppRequest(HttpRequest):
     htmx: HtmxDetails
 
 
+READERS = {Role.MANAGER, Role.RESEARCHER}  # who read what is labelled whether they label it or not
 _READING = ("GET", "HEAD", "OPTIONS")
 StudyView = Callable[Concatenate[AppRequest, Study, P], HttpResponseBase]
 SlugView = Callable[Concatenate[AppRequest, str, P], HttpResponseBase]
@@ -81,8 +83,33 @@ def sheet_for(user: User, pk: int, *allowed: Role) -> Sheet:
     return sheet
 
 
+def row_for_reader(user: User, pk: int) -> Row:
+    """A row with its sheet and study, for those who label it and for managers and researchers.
+
+    Raises:
+        Http404: it is not there, or not for this user.
+        PermissionDenied: they label another one of the study; a page of the study is to be filled in before they
+            read this one.
+    """
+    row = get_object_or_404(Row.objects.select_related("sheet__study"), pk=pk)
+    study = row.sheet.study
+    if not queries.roles(user, study) & READERS and Assignment.objects.of_user(user).filter(row=row).exists():
+        if owed := actions.owed_in_study(study=study, user=user):
+            raise PermissionDenied(owed)
+    else:
+        check_role(user, study, *READERS)
+    return row
+
+
 def _file_name(disposition: str) -> str:
     return disposition.partition("filename=")[2].strip('"') or "file"
+
+
+def note_file(response: Response, *, by: User, study: Study) -> Response:
+    """Write into the audit log that a file of a study is handed out, if the answer is one."""
+    if (file := response.headers.get("Content-Disposition", "")).startswith("attachment"):
+        actions.note_export(by=by, study=study, what=_file_name(file))
+    return response
 
 
 def for_roles(*allowed: Role, archived: bool = False) -> Callable[[StudyView[P]], SlugView[P]]:
@@ -97,10 +124,7 @@ def for_roles(*allowed: Role, archived: bool = False) -> Callable[[StudyView[P]]
             if not archived and is_kept(study, request.method):
                 kept = {"study": study, "sentence": why_unchanged(study)}
                 return render(request, "annotation/archived.html", kept, status=403)
-            response = view(request, study, *args, **kwargs)
-            if (file := response.headers.get("Content-Disposition", "")).startswith("attachment"):
-                actions.note(AuditEvent.Kind.EXPORT, by=request.user, study=study, what=_file_name(file))
-            return response
+            return note_file(view(request, study, *args, **kwargs), by=request.user, study=study)
 
         return wrapper  # type: ignore[return-value]  # Django passes the slug by name
 

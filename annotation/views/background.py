@@ -16,7 +16,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotation import actions
 from annotation.answers import AnswerRefused, kind_of
 from annotation.exchange.exports import background_lines
-from annotation.models import AuditEvent, Role, Study
+from annotation.models import Role, Study
 from annotation.people.access import AppRequest, for_roles
 from annotation.queries import background as backgrounds
 from annotation.scheme.spec import QuestionSpec
@@ -84,7 +84,6 @@ def background(request: AppRequest, study: Study) -> HttpResponse:
 @for_roles(Role.MANAGER, Role.RESEARCHER)
 def background_csv(request: AppRequest, study: Study) -> HttpResponse:
     """What was told, a line a person, under the codes of exports."""
-    actions.note(AuditEvent.Kind.EXPORT, by=request.user, study=study, what="background.csv")
     answer = HttpResponse("".join(background_lines(study)), content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="{study.slug}-background.csv"'
     return answer

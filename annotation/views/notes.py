@@ -24,6 +24,8 @@ def of_cell(request: AppRequest, pk: int, column: int, question: int) -> HttpRes
     if request.method == "POST":
         if (study := assignment.row.sheet.study).archived_at is not None:
             return refusal(why_unchanged(study))
+        if owed := actions.owed_in_study(study=study, user=request.user):
+            return refusal(owed)
         try:
             actions.ask(
                 assignment=assignment,

@@ -44,6 +44,8 @@ class WorkbookForm(forms.Form):
 @require_GET
 def download(request: AppRequest, pk: int) -> HttpResponse:
     grid = _grid(request, pk)
+    if first := actions.first_page(study=grid.sheet.study, user=request.user):
+        return to_first_page(request, first, grid.sheet.study)
     title = slugify(grid.sheet.title) or "sheet"
     name = f"{title}-{slugify(grid.assignments[0].rater.code)}.xlsx"
     # Without the code: nothing in the audit log ties an account to it.

@@ -17,6 +17,7 @@ from annotation.models import Assignment, Rater, Row
 from annotation.people.access import AppRequest, sheet_for
 from annotation.queries.states import RaterGraph
 from annotation.views.lens import READERS
+from annotation.views.saving import refusal
 from base.step_references import referred
 
 BESIDE, WIDE = 330, 400  # pixels of a drawing among others, and of one alone
@@ -27,6 +28,8 @@ def of_assignment(request: AppRequest, pk: int) -> HttpResponse:
     """The graph of one's own answers, as they are saved."""
     mine = Assignment.objects.of_user(request.user).select_related("row__sheet__study__scheme", "rater")
     assignment = get_object_or_404(mine, pk=pk)
+    if owed := actions.owed_in_study(study=assignment.row.sheet.study, user=request.user):
+        return refusal(owed)
     graphs = queries.state_graphs(assignment.row.sheet, [assignment])
     return render(request, "annotation/_states.html", {"graphs": [picture(one, width=WIDE) for one in graphs]})
 

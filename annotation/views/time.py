@@ -13,12 +13,16 @@ from annotation import actions, queries
 from annotation.forms.labelling import BeatForm, PayForm
 from annotation.models import Rater, Role, Sheet, Study
 from annotation.people.access import AppRequest, for_roles
+from annotation.views.saving import refusal
 
 
 @require_POST
 def beat(request: AppRequest, pk: int) -> HttpResponse:
     """What an opened page of the grid has counted so far. There is no answer: nobody waits for one."""
-    rater = get_object_or_404(Rater, user=request.user, active=True, study__sheets=pk)
+    mine = Rater.objects.select_related("study")
+    rater = get_object_or_404(mine, user=request.user, active=True, study__sheets=pk)
+    if owed := actions.owed_in_study(study=rater.study, user=request.user):
+        return refusal(owed)
     form = BeatForm(request.POST)
     if not form.is_valid():
         return HttpResponse(status=400)

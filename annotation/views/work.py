@@ -99,7 +99,10 @@ def _beginnings(grid: queries.Grid) -> dict[int, dict[int, list[str]]]:
 
 @require_GET
 def evidence(request: AppRequest, pk: int) -> HttpResponse:
-    return render(request, "annotation/_evidence.html", evidence_of(my_assignment(request, pk).row))
+    row = my_assignment(request, pk).row
+    if owed := actions.owed_in_study(study=row.sheet.study, user=request.user):
+        return refusal(owed)
+    return render(request, "annotation/_evidence.html", evidence_of(row))
 
 
 LINE = "line"  # in the place of a kind of match: the block is the column itself, and no words in it are marked
@@ -162,8 +165,11 @@ def _number(said: str) -> int | None:
 def reopen(request: AppRequest, pk: int) -> HttpResponse:
     if is_of_another(request):
         return of_another()
+    assignment = my_assignment(request, pk)
+    if owed := actions.owed_in_study(study=assignment.row.sheet.study, user=request.user):
+        return refusal(owed)
     try:
-        assignment = actions.reopen(assignment=my_assignment(request, pk))
+        assignment = actions.reopen(assignment=assignment)
     except actions.Refused as error:
         return refusal(str(error))
     return JsonResponse({"state": assignment.state})

@@ -19,6 +19,7 @@ from annotation.api.core import in_pages, not_valid, study_of, user_of
 from annotation.api.runs import RunDoor
 from annotation.api.serializers import MAX_ID, PageFilterSerializer, PageSerializer, RefusalSerializer
 from annotation.models import Role, Study
+from annotation.people.access import note_file
 from recipes.cooking import actions, downloads, exchange
 from recipes.cooking import retrieval_queries as queries
 from recipes.cooking.forms import ItemsForm, SearchForm
@@ -227,14 +228,16 @@ def hits(request: Request, slug: str) -> Response:
 @api_view(["GET"])
 def hits_csv(request: Request, slug: str) -> StreamingHttpResponse:
     """All hits of a study with their fates and opt-outs, as CSV."""
-    return downloads.hits(study_of(request, slug, Role.MANAGER, Role.RESEARCHER))
+    study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
+    return note_file(downloads.hits(study), by=user_of(request), study=study)
 
 
 @extend_schema(responses={(200, "application/warc"): OpenApiResponse(bytes)})
 @api_view(["GET"])
 def pages_warc(request: Request, slug: str) -> StreamingHttpResponse:
     """The fetched pages of a study as they came, as one file of gzipped WARC records."""
-    return downloads.pages(study_of(request, slug, Role.MANAGER, Role.RESEARCHER))
+    study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
+    return note_file(downloads.pages(study), by=user_of(request), study=study)
 
 
 class HitDecisionSerializer(serializers.Serializer[Any]):

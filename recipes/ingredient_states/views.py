@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
@@ -12,8 +12,8 @@ from annotation import doors
 from annotation.actions import Refused, note_looks
 from annotation.exchange.row_imports import ImportRefused, problems_text, translated
 from annotation.exchange.tables import TableError
-from annotation.models import Assignment, Role, Row, Study
-from annotation.people.access import AppRequest, check_role, for_roles, posted_from
+from annotation.models import Role, Study
+from annotation.people.access import AppRequest, for_roles, posted_from, row_for_reader
 from recipes.ingredient_states import actions, exchange, exports, queries, reading
 from recipes.ingredient_states.forms import BringForm, ChoiceForm
 
@@ -106,9 +106,7 @@ def download(request: AppRequest, study: Study, ending: str) -> HttpResponse:
 @require_GET
 def picture(request: AppRequest, pk: int) -> HttpResponse:
     """The picture of a recipe, for who labels it and for the members of its study."""
-    row = get_object_or_404(Row.objects.select_related("sheet__study"), pk=pk)
-    if not Assignment.objects.of_user(request.user).filter(row=row).exists():
-        check_role(request.user, row.sheet.study, *READERS)
+    row = row_for_reader(request.user, pk)
     found = queries.picture_of(row)
     if found is None:
         raise Http404

@@ -9,9 +9,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.actions import Refused
+from annotation.actions import Refused, first_page
 from annotation.models import Role, Study
-from annotation.people.access import AppRequest, for_roles, posted_from, sheet_for
+from annotation.people.access import READERS, AppRequest, for_roles, posted_from, sheet_for
+from annotation.views.going_on import to_first_page
 from recipes.memorization import actions, queries
 from recipes.memorization.candidates import SCHEME as CANDIDATES
 from recipes.memorization.chain import PARSING
@@ -89,7 +90,9 @@ def beside(request: AppRequest, pk: int) -> HttpResponse:
     sheet = sheet_for(request.user, pk, *Role)
     if sheet.study.scheme.slug != CANDIDATES:
         raise Http404
-    may_see_all = bool(sheet.study.roles & {Role.MANAGER, Role.RESEARCHER})
+    may_see_all = bool(sheet.study.roles & READERS)
+    if not may_see_all and (first := first_page(study=sheet.study, user=request.user)):
+        return to_first_page(request, first, sheet.study)
     found = queries.candidates_beside(sheet, request.user, may_see_all=may_see_all)
     return render(request, "recipes/beside.html", {"sheet": sheet, "study": sheet.study, "candidates": found})
 

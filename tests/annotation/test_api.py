@@ -16,7 +16,7 @@ from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from annotation import actions
-from annotation.models import Assignment
+from annotation.models import Assignment, AuditEvent
 from tests import builders
 from tests.builders import COMPLETE, ApiOf, ClientOf, Leases, label, standing
 
@@ -145,6 +145,9 @@ def test_the_schema_describes_every_resource(leases: Leases, api_of: ApiOf) -> N
 def test_a_file_stands_there_for_who_asks_for_its_form(leases: Leases, api_of: ApiOf, name: str, kind: str) -> None:
     answer = api_of(leases.manager).get(reverse(f"api:{name}", args=["leases"]), HTTP_ACCEPT=kind)
     assert (answer.status_code, answer["Content-Type"].partition(";")[0]) == (200, kind)
+    event = AuditEvent.objects.get(kind=AuditEvent.Kind.EXPORT)
+    assert event.by == leases.manager.pk
+    assert answer["Content-Disposition"] == f'attachment; filename="{event.what}"'
 
 
 @pytest.mark.parametrize(("query", "accept"), [({}, "text/csv"), ({"format": "csv"}, "*/*"), ({}, "no type")])
@@ -153,6 +156,22 @@ def test_what_has_one_form_is_said_in_it(leases: Leases, api_of: ApiOf, query: d
     assert [one["slug"] for one in api.get("/api/v1/studies/", query, HTTP_ACCEPT=accept).json()] == ["leases"]
     refused = api.get("/api/v1/studies/leases/raters/", query, HTTP_ACCEPT=accept)
     assert (refused.status_code, list(refused.json())) == (403, ["detail"])
+
+
+def test_whatever_page_of_labels_is_asked_for_first_is_in_the_log(leases: Leases, api_of: ApiOf) -> None:
+    api = api_of(leases.researcher)
+    events = AuditEvent.objects.filter(kind=AuditEvent.Kind.EXPORT, by=leases.researcher.pk)
+
+    get(api, "labels", "leases", offset=1)
+    assert [event.what for event in events] == ["API: labels"]
+    get(api, "labels", "leases", offset=2)  # which belongs to it
+    assert events.all().count() == 1
+    get(api, "labels", "leases", limit=1000, offset=0)
+    get(api, "labels", "leases")
+    assert events.all().count() == 3
+    get(api, "history", leases.sheet.pk, offset=1)
+    get(api, "lens", leases.sheet.pk)
+    assert [event.what for event in events.order_by("pk")][3:] == ["API: history", "API: lens"]
 
 
 def test_studies_lists_only_mine(leases: Leases, api_of: ApiOf) -> None:
@@ -292,7 +311,10 @@ def test_labels_are_filtered(leases: Leases, api_of: ApiOf) -> None:
     assert options(rater="A2") == ["absent"]
     assert options(question="act") == ["found"]
     assert options(question="duties.stated", rater="A1") == ["stated", "implied"]
-    assert options(question="acts.stated") == []
+    for field, value in (("rater", "NOPE"), ("question", "nope"), ("question", "acts.stated"), ("sheet", 99999)):
+        refused = client.get(reverse("api:labels", args=["leases"]), {field: value})
+        assert (refused.status_code, list(refused.json())) == (400, [field])
+        assert str(value) in refused.json()[field][0]
 
 
 def test_labels_come_in_pages(leases: Leases, api_of: ApiOf) -> None:
@@ -314,6 +336,7 @@ def test_labels_come_in_pages(leases: Leases, api_of: ApiOf) -> None:
         {"sheet": "first"},
         {"sheet": 0},
         {"sheet": 2**63},
+        {"sheet": 2**63 - 1},
         {"sheet": 99999999999999999999},
         {"offset": -1},
         {"offset": 2**63},
@@ -329,11 +352,10 @@ def test_labels_refuse_a_query_that_means_nothing(leases: Leases, api_of: ApiOf,
     assert set(response.json()) == set(query)
 
 
-@pytest.mark.parametrize("query", [{"sheet": 2**63 - 1}, {"offset": 2**63 - 1}], ids=str)
-def test_labels_beyond_all_that_there_is_are_none(leases: Leases, api_of: ApiOf, query: dict[str, Any]) -> None:
+def test_labels_beyond_all_that_there_is_are_none(leases: Leases, api_of: ApiOf) -> None:
     label(leases.annas[0])
 
-    assert get(api_of(leases.researcher), "labels", "leases", **query)["results"] == []
+    assert get(api_of(leases.researcher), "labels", "leases", offset=2**63 - 1)["results"] == []
 
 
 @pytest.mark.parametrize("name", ["sheet", "row", "assignment-labels"])

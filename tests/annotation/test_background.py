@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
+import uuid
 import zipfile
 from pathlib import Path
 
 import pytest
+from django.core.exceptions import PermissionDenied
 from django.urls import reverse
 from pytest_django import Settings
 
 from accounts import actions as accounts
 from accounts.views.account import personal_data
 from annotation import actions
-from annotation.models import Background
+from annotation.models import AuditEvent, Background, Note, Question, Sitting
+from annotation.people.access import row_for_reader
 from annotation.scheme.background import load_background
 from annotation.scheme.problems import SchemeError
 from reports import actions as reporting
@@ -80,6 +84,49 @@ def test_it_is_asked_once_before_the_first_label(asked: Leases, client_of: Clien
     assert Background.objects.count() == 1
 
 
+def test_nothing_opens_and_nothing_is_saved_before_both(asked: Leases, client_of: ClientOf, api_of: ApiOf) -> None:
+    asked.study.consent = "Your labels are published."
+    asked.study.save()
+    anna, api, mine = client_of(asked.anna), api_of(asked.anna), asked.annas[0]
+    column, question = asked.sheet.columns.all()[0], Question.objects.filter(section__scheme=asked.study.scheme)[0]
+    cell = [mine.pk, column.pk, question.pk]
+    to_sheet = {"column": column.pk, "question": question.key, "text": "Which?"}
+    beat = {"page": uuid.uuid4(), "seconds": json.dumps({mine.pk: 30})}
+    of_grid = [
+        lambda: anna.get(reverse("annotation:evidence", args=[mine.pk])),
+        lambda: anna.get(reverse("annotation:states", args=[mine.pk])),
+        lambda: anna.post(reverse("annotation:reopen", args=[mine.pk])),
+        lambda: anna.post(reverse("annotation:notes-of-cell", args=cell), {"text": "Which?"}),
+        lambda: anna.post(reverse("annotation:beat", args=[asked.sheet.pk]), beat),
+    ]
+    of_programs = [
+        lambda: api.get(reverse("api:sheet", args=[asked.sheet.pk])),
+        lambda: api.get(reverse("api:row", args=[mine.row_id])),
+        lambda: api.post(reverse("api:reopen", args=[mine.pk])),
+        lambda: api.post(reverse("api:assignment-notes", args=[mine.pk]), to_sheet, format="json"),
+    ]
+    for waits in ("consent", "about you|background"):
+        for ask in of_grid:
+            assert (answer := ask()).status_code == 409
+            assert re.search(waits, answer.json()["message"])
+        for ask in of_programs:
+            assert (answer := ask()).status_code == 409
+            assert re.search(waits, answer.json()["detail"])
+        assert anna.get(reverse("annotation:spreadsheet-file", args=[asked.sheet.pk])).status_code == 302
+        with pytest.raises(PermissionDenied, match=waits):
+            row_for_reader(asked.anna, mine.row_id)
+        actions.agree(study=asked.study, user=asked.anna)
+    assert not Note.objects.exists()
+    assert not Sitting.objects.exists()
+
+    actions.tell_background(study=asked.study, user=asked.anna, answers={})
+    assert 409 not in {ask().status_code for ask in (*of_grid[:2], *of_grid[3:], *of_programs[:2])}
+    assert row_for_reader(asked.anna, mine.row_id).pk == mine.row_id
+    # Who reads by their role is not asked.
+    assert api_of(asked.researcher).get(reverse("api:row", args=[mine.row_id])).status_code == 200
+    assert row_for_reader(asked.manager, mine.row_id).pk == mine.row_id
+
+
 def test_consent_and_form_lead_on_to_what_was_opened(asked: Leases, client_of: ClientOf) -> None:
     asked.study.consent = "Your labels are published."
     asked.study.save()
@@ -111,6 +158,7 @@ def test_it_is_exported_by_code_and_erased_with_the_person(asked: Leases, client
     file = client_of(asked.researcher).get(reverse("annotation:background-csv", args=["leases"])).content.decode()
 
     assert file.splitlines() == ["rater,tongue,years,skill,job", "A1,cs,12,,'=1+1"]
+    assert [one.what for one in AuditEvent.objects.filter(kind="export")] == ["leases-background.csv"]
     assert client_of(asked.boris).get(reverse("annotation:background-csv", args=["leases"])).status_code == 403
     assert personal_data(asked.anna)["backgrounds"][0]["answers"]["years"] == 12  # type: ignore[index]
     accounts.erase(user=asked.anna, by=None)

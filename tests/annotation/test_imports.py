@@ -21,7 +21,7 @@ from annotation.evidence.blocks import Block
 from annotation.exchange import rows_and_columns
 from annotation.exchange.exports import exported_labels, label_header, safe_lines
 from annotation.exchange.row_imports import ImportRefused
-from annotation.models import Assignment, Column, Label, Rater, Row, Study
+from annotation.models import Assignment, AuditEvent, Column, Label, Rater, Row, Study
 from annotation.scheme.spec import load_scheme
 from tests import builders
 from tests.annotation.importing import ACTS, QUESTIONS, answers, counts, labels_in, rows_in
@@ -251,6 +251,7 @@ def test_commands_import_export_and_import_again(simple: Study, tmp_path: Path) 
     said = io.StringIO()
     call_command("import_labels", "simple", str(labels), "--rater", "who", "--create", stdout=said)
     call_command("export_labels", "simple", "--out", str(out), stdout=io.StringIO())
+    assert AuditEvent.objects.get(kind=AuditEvent.Kind.EXPORT).what == "export_labels"
     call_command("import_labels", "simple", str(out), stdout=said)
     assert said.getvalue().splitlines() == [
         "New: 1 rater, 1 label.",

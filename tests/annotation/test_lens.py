@@ -504,7 +504,10 @@ def test_the_api_has_the_lens_and_its_filters(leases: Leases, api_of: ApiOf) -> 
     row = leases.annas[0].row_id
     assert found(kind="people") == [(row, ["people"])]
     assert found(judge="J1") == found(kind="unsure") == [(row, ["judge", "unsure"])]
-    assert found(judge="J2") == found(kind="people", question="acts.act") == []
+    assert found(judge="J1", kind="people") == found(kind="people", question="acts.act") == []
+    for asked in ({"judge": "J2"}, {"rater": "NOPE"}, {"question": "nope"}):
+        refused = client.get(url, asked)
+        assert (refused.status_code, list(refused.json())) == (400, list(asked))
     assert len(found(question="stated")) == 4
     (cell,) = client.get(url, {"kind": "judge"}).json()["cells"]
     assert (cell["people"], cell["judges"], cell["gold"]) == ({"A1": "stated", "A2": "stated"}, {"J1": "absent"}, None)
@@ -532,7 +535,12 @@ def test_the_api_decides_and_tells_decisions_and_history(leases: Leases, api_of:
         (None, "", "mara", {"A1": "stated"}),
         ("absent", "the annex", "mara", {"A1": "stated"}),
     ]
-    events = client.get(reverse("api:history", args=[leases.sheet.pk]), {"rater": "gold"}).json()
+    to_history = reverse("api:history", args=[leases.sheet.pk])
+    for named in ({"rater": "NOPE"}, {"question": "acts.stated"}, {"row": 99999}, {"column": 99999}):
+        refused = client.get(to_history, named)
+        assert (refused.status_code, list(refused.json())) == (400, list(named))
+    assert client.get(to_history, {"question": "duties.stated"}).json()["count"] == 3
+    events = client.get(to_history, {"rater": "gold"}).json()
     assert [(e["before"], e["after"], e["by"]) for e in events["results"]] == [
         ("absent", None, "mara"),
         (None, "absent", "mara"),

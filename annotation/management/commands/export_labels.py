@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from annotation.actions import note_export
 from annotation.exchange.exports import exported_labels, label_header, safe_lines
 from annotation.models import Study
 
@@ -21,6 +22,7 @@ class Command(BaseCommand):
         found = Study.objects.filter(slug=study).select_related("scheme").first()
         if found is None:
             raise CommandError(f"There is no study “{study}”.")
+        note_export(by=None, study=found, what="export_labels")
         lines = safe_lines(label_header(found), exported_labels(found))
         if out is None:
             for line in lines:

@@ -17,8 +17,8 @@ from django.views.decorators.http import require_GET
 
 from annotation.actions import Refused
 from annotation.evidence.kinds import HEADING, known
-from annotation.models import Assignment, Import, Role, Row, Study
-from annotation.people.access import AppRequest, check_role, for_roles, posted_from
+from annotation.models import Import, Role, Row, Study
+from annotation.people.access import AppRequest, for_roles, posted_from, row_for_reader
 from annotation.queries import coming_rows
 from recipes.cooking import actions, exchange, mending_queries, queries, retrieval_queries
 from recipes.cooking.forms import DocumentsForm, ProposedRecipeForm, RecipeForm
@@ -121,9 +121,7 @@ _SANDBOX["sandbox"] = ["allow-same-origin"]
 @xframe_options_sameorigin
 def stored_page(request: AppRequest, pk: int) -> HttpResponse:
     """The page behind a row as it was imported, for those who label it and for the desk."""
-    row = get_object_or_404(Row.objects.select_related("sheet__study"), pk=pk)
-    if not Assignment.objects.of_user(request.user).filter(row=row).exists():
-        check_role(request.user, row.sheet.study, Role.MANAGER, Role.RESEARCHER)
+    row = row_for_reader(request.user, pk)
     stored = get_object_or_404(Document, row=row)
     page = readable(stored.source, gzip.decompress(bytes(stored.html_gz)))
     return render(request, "recipes/stored_page.html", {"row": row, "page": mark_safe(page)})  # noqa: S308
