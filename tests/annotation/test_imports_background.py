@@ -102,10 +102,10 @@ def test_programs_bring_tables_as_the_page_takes_them(leases: Leases, api_of: Ap
     rows = "sheet,row,evidence\nLoan,Clause 1,The tenant pays.\n"
     columns = "sheet,section,act,party\nLoan,acts,Sign,tenant\n"
 
-    unknown = api.post(to_labels, {"labels": upload(ACTS + LINES), "create": "false"}, format="multipart")
+    unknown = api.post(to_labels, {"labels": upload(ACTS + LINES)}, format="multipart")
     assert (unknown.status_code, Label.objects.count()) == (400, 0)
     assert any("“w1”" in problem for problem in unknown.json()["problems"])
-    labels = api.post(to_labels, {"labels": upload(ACTS + LINES)}, format="multipart")  # it makes what is missing
+    labels = api.post(to_labels, {"labels": upload(ACTS + LINES), "create": "true"}, format="multipart")
     assert (labels.status_code, labels.json()["raters"], labels.json()["labels"]) == (201, 2, 2)
 
     nothing = api.post(to_rows, {}, format="multipart")
@@ -140,7 +140,9 @@ def test_large_tables_of_programs_are_imported_by_a_worker(leases: Leases, api_o
     api = api_of(leases.manager)
     rows = "sheet,row,evidence\n" + "".join(f"Loan,Clause {n},The tenant pays.\n" for n in range(20))
     for what, file in (("labels", upload(ACTS + LINES)), ("rows", upload(rows, "rows.csv"))):
-        answer = api.post(reverse(f"api:import-{what}", args=[leases.study.slug]), {what: file}, format="multipart")
+        answer = api.post(
+            reverse(f"api:import-{what}", args=[leases.study.slug]), {what: file, "create": "true"}, format="multipart"
+        )
         assert (answer.status_code, answer.json()["what"]) == (202, what)
         work.take_up(Import.objects.get(pk=answer.json()["id"]))
         assert api.get(answer["Location"]).json()["state"] == "finished"

@@ -269,7 +269,8 @@ def rows_of_elsewhere(_world: World) -> dict[str, Any]:
 
 
 def labels_of_elsewhere(_world: World) -> dict[str, Any]:
-    return {"labels": "sheet,row,section,column,question,rater,answer\nLoan,1,duties,Sign,stated,X,stated\n"}
+    lines = "sheet,row,section,column,question,rater,answer\nLoan,1,duties,Sign,stated,X,stated\n"
+    return {"labels": lines, "create": "true"}
 
 
 def of_a_scheme(world: World, key: str) -> Sequence[object]:
