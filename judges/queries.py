@@ -177,9 +177,9 @@ def unreadable_counts(study: Study) -> list[UnreadableCount]:
 
 
 def records(study: Study, *, before: datetime | None = None) -> dict[str, str]:
-    """Of each judge that worked in a study what a publication needs, as JSON by the judge's name: its prompt, and the
-    record of each of its runs (model, digests, libraries, settings). `before`: runs started later are left out. One
-    query."""
+    """Of each judge that worked in a study what a publication needs, as JSON by the judge's name: its prompt without
+    examples of the study's documents, and the record of each of its runs (model, digests, libraries, settings).
+    `before`: runs started later are left out. One query."""
     runs = study.runs.select_related("judge__prompt", "rater").order_by("started_at")
     told: dict[str, dict[str, Any]] = {}
     for run in runs if before is None else runs.filter(started_at__lt=before):
@@ -189,13 +189,22 @@ def records(study: Study, *, before: datetime | None = None) -> dict[str, str]:
                 "judge": run.rater.code,
                 "method": run.judge.method,
                 "prompt_sha256": run.judge.prompt.digest,
-                "prompt": run.judge.prompt.text,
+                "prompt": _to_publish(run.judge),
                 "runs": [],
             },
         )
         record = {key: value for key, value in run.provenance.items() if key not in ("prompt", "prompt_sha256")}
         judge["runs"].append({"started": f"{run.started_at:%Y-%m-%d}", "state": run.state, **record})
     return {name: json.dumps(judge, indent=1, ensure_ascii=False) + "\n" for name, judge in told.items()}
+
+
+def _to_publish(judge: Judge) -> str:
+    """The prompt of a judge; of one whose examples are lines of documents, with their places in the place of the lines:
+    the line above says of which documents they are. The digest is that of the whole prompt."""
+    text, examples = judge.prompt.text, judge.prompt_spec.examples
+    if judge.study_id is None or not examples:
+        return text
+    return prompting.rewritten(text, "examples", dict.fromkeys(examples, "(lines of the study's documents, left out)"))
 
 
 def judges_for(study: Study) -> list[Judge]:

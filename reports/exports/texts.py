@@ -96,7 +96,13 @@ def _files() -> Sequence[tuple[str, str]]:
         ("labels/label-studio.json, .xml", _("the labels for Label Studio, and its labelling configuration")),
         ("label-table.json", _("the table that all numbers are computed from")),
         ("rows.csv", _("title, address, language and facets of each row, and what is withdrawn")),
-        ("judges/*.json", _("the prompt of each judge that worked in the study, and the records of its runs")),
+        (
+            "judges/*.json",
+            _(
+                "the prompt of each judge that worked in the study, without examples that were drawn from documents, "
+                "and the records of its runs"
+            ),
+        ),
         ("certificates/*.json", _("the certificates of judges, where the study has any, and why some were revoked")),
     )
 

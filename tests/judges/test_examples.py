@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import re
 from collections.abc import Sequence
 
@@ -70,6 +71,22 @@ def test_its_cells_begin_with_examples_as_they_are_asked(leases: Leases, judge: 
     assert cell.text.endswith("Duty: Sweep\nAnswer:")
     assert made.model == judge.model
     assert create(leases, made, name="again").prompt.text == made.prompt.text  # in the place of those before
+
+
+def test_no_line_of_a_document_goes_into_what_is_published(leases: Leases, judge: Judge) -> None:
+    made = create(leases, judge)
+    for one in (judge, made):
+        actions.start_run(study=leases.study, judge=one, by=None)
+
+    whole, told = (json.loads(text) for text in queries.records(leases.study).values())
+
+    assert whole["prompt"] == judge.prompt.text
+    assert "The tenant pays" in made.prompt.text
+    assert "The tenant pays" not in told["prompt"]
+    documents = ", ".join(map(str, Origin.objects.get(judge=made).rows))
+    assert f"# Examples: of documents {documents} of the study" in told["prompt"]
+    assert told["prompt"].endswith("# the end\n") == made.prompt.text.endswith("# the end\n")
+    assert told["prompt_sha256"] == made.prompt.digest
 
 
 def test_only_what_was_set_aside_is_shown(leases: Leases, judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
