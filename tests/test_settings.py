@@ -69,7 +69,17 @@ def test_the_demo_starts_without_a_secret_key(var: Path) -> None:
 def test_check_deploy_is_clean_in_production(var: Path) -> None:
     result = manage("check", "--deploy", "--fail-level", "DEBUG", cwd_var=var, **PRODUCTION)
 
-    assert (result.returncode, result.stdout.strip()) == (0, "System check identified no issues (0 silenced).")
+    # That HSTS is not for subdomains, and on no list.
+    assert (result.returncode, result.stdout.strip()) == (0, "System check identified no issues (2 silenced).")
+
+
+@pytest.mark.parametrize(
+    ("scope", "found"), [("", "False False"), ("subdomains", "True False"), ("preload", "True True")]
+)
+def test_hsts_is_for_this_host_alone_unless_an_operator_says_more(var: Path, scope: str, found: str) -> None:
+    says = "s.SECURE_HSTS_SECONDS, s.SECURE_HSTS_INCLUDE_SUBDOMAINS, s.SECURE_HSTS_PRELOAD"
+    result = told(says, cwd_var=var, **PRODUCTION, **({"PALATE_HSTS": scope} if scope else {}))
+    assert result.stdout.strip() == f"31536000 {found}", result.stderr
 
 
 def test_production_does_not_start_with_debugging(var: Path) -> None:
@@ -134,6 +144,13 @@ def test_no_two_serializers_have_one_name() -> None:
         ("CELERY_BROKER_URL", "redis//host:6379/0"),
         ("PALATE_LEASE_SECONDS", "-5"),
         ("PALATE_EXPORT_DAYS", "-1"),
+        ("PALATE_EXPORT_DAYS", "99999999999"),
+        ("PALATE_SESSION_HOURS", "99999999"),
+        ("PALATE_SERVER_SECONDS", "1e300"),
+        ("PALATE_HSTS", "all"),
+        ("OIDC_ORIGINS", "foo"),
+        ("SAML_ORIGINS", "https://login.example.org, foo"),
+        ("CSRF_TRUSTED_ORIGINS", "palate.example.org"),
         ("SENTRY_DSN", "sentry.example.org"),
         ("ALLOWED_HOSTS", ""),
         ("ALLOWED_HOSTS", "https://palate.example.org"),
