@@ -43,18 +43,20 @@ class Lines:
     total: int = 0
     last: int | None = None
 
-    def add(self, line: int) -> None:
-        """A line once: a file of Label Studio may be a single one."""
+    def add(self, line: int) -> bool:
+        """A line once: a file of Label Studio may be a single one. Whether it was new."""
         if line == self.last:
-            return
+            return False
         self.total, self.last = self.total + 1, line
         if len(self.first) < _MAX_LINES_NAMED:
             self.first.append(line)
+        return True
 
 
 @dataclass
 class Problems:
-    """What is wrong in one file. All is counted; the first `MAX_PROBLEMS_SHOWN` sentences are kept, with their lines.
+    """What is wrong in one file. All is counted, a sentence once a line; the first `MAX_PROBLEMS_SHOWN` sentences are
+    kept, with their lines.
 
     FileLine 0 is the file as a whole.
     """
@@ -64,11 +66,9 @@ class Problems:
     shown: dict[Sentence, Lines] = field(default_factory=dict)
 
     def add(self, line: int, template: str, **values: int | str) -> None:
-        self.total += 1
         sentence = Sentence(template, tuple(values.items()))
-        if sentence not in self.shown and len(self.shown) == MAX_PROBLEMS_SHOWN:
-            return
-        self.shown.setdefault(sentence, Lines()).add(line)
+        is_kept = sentence in self.shown or len(self.shown) < MAX_PROBLEMS_SHOWN
+        self.total += not is_kept or self.shown.setdefault(sentence, Lines()).add(line)
 
 
 # --- cells that a spreadsheet could take for formulas ---------------------------------------------------------------

@@ -10,6 +10,7 @@ import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from annotation.answers.codes import plain as plain_number
@@ -231,6 +232,20 @@ def open_columns(stream: BinaryIO, *, name: str, max_bytes: int) -> FileTable:
     return _table_or_sheet(stream, "section", name=name, max_bytes=max_bytes)
 
 
+def has_columns_too(stream: BinaryIO) -> bool:
+    """Whether a file of rows is a workbook that has a sheet of columns beside that of the rows. False also for one that
+    cannot be read, which is refused where it is."""
+    if not is_xlsx(stream):
+        return False
+    stream.seek(0)
+    try:
+        heads = [next(_lines_of_text(sheet), SheetLine(1)).texts for sheet in opened(stream.read()).worksheets]
+    except ValueError:
+        return False
+    rows, columns = _headed(heads, ("row",)), _headed(heads, ("section",))
+    return bool(rows and columns) and rows[0] != columns[0]
+
+
 def _table_or_sheet(stream: BinaryIO, heading: str, *, name: str, max_bytes: int) -> FileTable:
     if is_xlsx(stream):
         return open_sheet(stream, name=name, max_bytes=max_bytes, headings=(heading,))
@@ -272,13 +287,20 @@ def open_sheet(
         raise TableError(gettext_noop("“%(file)s” is no workbook that can be read."), file=name) from error
 
 
+def _headed(
+    heads: Sequence[Mapping[int, str]], headings: Sequence[str], also: Mapping[str, str] = MappingProxyType({})
+) -> list[int]:
+    """Which of several first lines have these headings, or what means them."""
+    folded = [{text.casefold() for text in head.values()} for head in heads]
+    return [n for n, head in enumerate(folded) if {also.get(text, text) for text in head} >= set(headings)]
+
+
 def _sheet(
     book: Workbook, stream: BinaryIO, name: str, headings: Sequence[str], also: Mapping[str, str]
 ) -> WorkbookTable:
     sheets = [_lines_of_text(sheet) for sheet in book.worksheets]
     heads = [next(lines, SheetLine(1)).texts for lines in sheets]
-    folded = [{text.casefold() for text in head.values()} for head in heads]
-    found = [n for n, head in enumerate(folded) if {also.get(text, text) for text in head} >= set(headings)]
+    found = _headed(heads, headings, also)
     if not found and len(sheets) > 1:
         raise TableError(
             gettext_noop(

@@ -17,7 +17,7 @@ from annotation.exchange.label_reading import LabelImport
 from annotation.exchange.records import EVERY_FIELDS
 from annotation.exchange.row_imports import Imported
 from annotation.exchange.rows_and_columns import import_rows
-from annotation.exchange.workbooks import open_columns, open_rows
+from annotation.exchange.workbooks import has_columns_too, open_columns, open_rows
 from annotation.models import Study
 
 
@@ -29,6 +29,9 @@ class RowsForm(forms.Form):
         cleaned: dict[str, Any] = super().clean() or {}
         if not self.errors and not any(cleaned.values()):
             raise forms.ValidationError(_("Choose a file of rows, a file of columns, or both."))
+        rows = cleaned.get("rows")
+        if rows and not cleaned.get("columns") and has_columns_too(rows.file):
+            cleaned["columns"] = rows
         return cleaned
 
     def bring(self, study: Study) -> Imported:

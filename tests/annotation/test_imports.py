@@ -330,6 +330,23 @@ def test_the_page_imports_rows_of_a_workbook(leases: Leases, client_of: ClientOf
     assert [block.text for block in Row.objects.get(name="Clause 9").blocks] == ["Die Miete ist „fällig“;", "sofort."]
 
 
+def test_a_workbook_brings_its_sheet_of_columns_too(leases: Leases, client_of: ClientOf, tmp_path: Path) -> None:
+    book, file = Workbook(), tmp_path / "both.xlsx"
+    for line in (["sheet", "row", "text"], ["Loan", "Clause 1", "You pay."]):
+        book.worksheets[0].append(line)
+    columns = book.create_sheet("Columns")
+    for line in (["sheet", "section", "act", "party"], ["Loan", "acts", "Sign", "tenant"]):
+        columns.append(line)
+    book.save(file)
+    sent = {"rows": upload(file.read_bytes(), "both.xlsx")}
+    page = client_of(leases.manager).post(f"/studies/{leases.study.slug}/import/rows/", sent, follow=True)
+    assert "New: 1 sheet, 1 row, 1 column." in page.content.decode()
+    said = io.StringIO()
+    call_command("import_rows", leases.study.slug, str(file), stdout=said)
+    assert "Nothing new" in said.getvalue()
+    assert leases.study.sheets.get(title="Loan").columns.filter(facets__act="Sign").exists()
+
+
 def test_the_page_asks_for_no_columns_where_rows_are_asked_about_as_a_whole(simple: Study, client_of: ClientOf) -> None:
     manager = builders.user("mara")
     actions.add_member(study=simple, user=manager, role=builders.Role.MANAGER)

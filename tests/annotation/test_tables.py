@@ -181,6 +181,13 @@ def test_problems_count_all_and_keep_the_first() -> None:
     assert (shared.total, shared.first) == (100, list(range(2, 12)))
 
 
+def test_what_is_wrong_twice_in_a_line_is_one_problem() -> None:
+    problems = Problems("f")
+    for line in (2, 2, 2, 3):
+        problems.add(line, "the same")
+    assert problems.total == sum(lines.total for lines in problems.shown.values()) == 2
+
+
 # --- headings -------------------------------------------------------------------------------------------------------
 
 

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.exchange.rows_and_columns import import_rows
-from annotation.exchange.workbooks import open_columns, open_rows
+from annotation.exchange.workbooks import has_columns_too, open_columns, open_rows
 from annotation.management.telling import problems_told, unless_archived
 from annotation.models import Study
 
@@ -28,6 +28,8 @@ class Command(BaseCommand):
             raise CommandError(f"There is no study “{study}”.")
         limit = settings.PALATE_MAX_IMPORT_BYTES
         with problems_told(), ExitStack() as stack:
+            if columns is None and has_columns_too(stack.enter_context(rows.open("rb"))):
+                columns = rows
             tables = [
                 opened(stack.enter_context(path.open("rb")), name=path.name, max_bytes=limit)
                 for path, opened in ((rows, open_rows), (columns, open_columns))
