@@ -44,7 +44,7 @@ def make_token(*, user: User, name: str, days: int | None) -> tuple[ApiToken, st
         raise Refused(_("Confirm your e-mail address first: log in, and follow the link that is mailed to you."))
     if ApiToken.objects.live().filter(user=user).count() >= MOST_TOKENS:
         raise Refused(_("You have %(n)s tokens. Withdraw one first.") % {"n": MOST_TOKENS})
-    key = secrets.token_hex(20)
+    key = secrets.token_hex(32)
     token = ApiToken.objects.create(
         user=user,
         name=name,

@@ -784,6 +784,14 @@ def test_a_forgotten_password_is_set_anew_by_mail(leases: Leases) -> None:
     assert not ApiToken.objects.live().exists()
 
 
+def test_who_asks_for_it_too_often_is_told_on_a_page_of_ours() -> None:
+    client = Client()
+    said = [client.post(reverse("account_reset_password"), {"email": "nobody@example.org"}) for _n in range(6)]
+    assert [page.status_code for page in said] == [302] * 5 + [429]
+    assert "That was too often in a short time" in (page := said[-1].content.decode())
+    assert "palate/base" in page
+
+
 def test_who_forgot_a_password_learns_nothing_of_whose_addresses_have_accounts(leases: Leases) -> None:
     asked = ["anna@example.org", "nobody@example.org"]
 

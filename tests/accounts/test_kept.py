@@ -172,6 +172,7 @@ def test_a_token_is_made_shown_once_and_withdrawn(leases: Leases, client_of: Cli
 
 def test_a_token_ends_with_its_time_and_with_its_account(leases: Leases) -> None:
     token, key = accounts.make_token(user=leases.anna, name="x", days=1)
+    assert (len(bytes.fromhex(key)), token.beginning) == (32, key[:6])
     program = APIClient()
     program.credentials(HTTP_AUTHORIZATION=f"Token {key}")
     assert program.get(reverse("api:root")).status_code == 200
