@@ -220,7 +220,7 @@ def _cut(text: str, room: float) -> str:
     """As much of a text as there is room for.
 
     >>> _cut("finely chopped onion", 80), _cut("みじん切りの玉ねぎ", 80)
-    ('finely chop…', 'みじん切…')
+    ('finely cho…', 'みじん切…')
     """
     width = 0.0
     for place, sign in enumerate(text):
