@@ -169,7 +169,7 @@ def check_named(study: Study, chosen: Mapping[str, Any], *, sheet: Sheet | None 
     told: dict[str, list[str]] = {}
     for field in ("rater", "judge"):
         if field in chosen:
-            numbers_of(study.raters.all(), [chosen[field]], field)
+            numbers_of(study, study.raters.all(), [chosen[field]], field)
     asked = Question.objects.filter(section__scheme=study.scheme_id)
     if "question" in chosen and not asked.filter(**question_lookup(chosen["question"])).exists():
         told["question"] = [_("The study has no question “%(key)s”.") % {"key": chosen["question"][:120]}]
