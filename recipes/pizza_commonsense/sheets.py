@@ -86,9 +86,9 @@ def read(data: bytes, name: str = "") -> list[Table]:
     recipes: dict[tuple[str, str], list[_Step]] = {}
     for line in lines:
         said = dict(zip(columns, line.cells, strict=True))
-        if not said["recipe"] or not said["instruction"]:
-            raise TablesRefused(_("Line %(line)s has no recipe or no instruction.") % {"line": line.number})
         title = without_underscores(said["recipe"])
+        if not title or not without_underscores(said["instruction"]):
+            raise TablesRefused(_("Line %(line)s has no recipe or no instruction.") % {"line": line.number})
         recipes.setdefault((title, said.get("id", "")), []).append(_Step(line.number, said))
     if not recipes:
         raise TablesRefused(_("The file has no table in it."))

@@ -157,6 +157,7 @@ def test_cells_as_they_were_published(cell: str, said: str) -> None:
         ('[{"title": "x\\u0000", "table": [{"instructions": "mix"}]}]', "a character that is no text"),
         ("recipe,output\nx,y", "no column “instruction”"),
         ("recipe,instruction\nx,", "no recipe or no instruction"),
+        ("recipe,instruction\n_,mix", "no recipe or no instruction"),
         ("row,evidence\nx,hello\ny,again\n", "no column “recipe”"),
         ("rater;row;answer\nann;x;5", "no column “recipe”"),
         ('worker\ttext\nA2\t"two\n\nlines"\n', "no column “recipe”"),
