@@ -21,7 +21,7 @@ from base.sentences import gettext_noop
 from base.text import whole_number
 
 MOST_OPTIONS = 10
-_NUMBER = QuestionSpec(key="answer", title="Answer", kind=Kind.NUMBER)
+_NUMBER = QuestionSpec.model_validate({"key": "answer", "title": "Answer", "kind": Kind.NUMBER})
 _LONGEST = 20_000  # characters of a text, see `annotation.scheme.values.TextSpec`
 
 

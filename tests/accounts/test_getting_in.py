@@ -93,7 +93,7 @@ def test_a_refused_form_is_heard(leases: Leases, client: Client) -> None:
     assert "<title>Log in · Palate</title>" in client.get(reverse("login")).content.decode()
     refused = log_in(client, "anna", "wrong").content.decode()
     assert "<title>Error: Log in · Palate</title>" in refused
-    assert '<ul class="errorlist nonfield" role="alert">' in refused
+    assert '<div role="alert"><ul class="errorlist nonfield">' in refused
     missing = log_in(client, "anna", "").content.decode()
     assert "<title>Error: Log in · Palate</title>" in missing
     assert '<ul class="errorlist" id="id_password_error">' in missing
