@@ -53,7 +53,8 @@ def error_in_title(context: template.Context) -> str:
     """ "Error: " where the page has a form that was refused: who hears the page hears its title first."""
     # By their types: to ask a lazy value what it is would fetch it.
     forms = [cast(BaseForm, value) for value in context.flatten().values() if issubclass(type(value), BaseForm)]
-    return f"{_('Error:')} " if any(form.errors for form in forms) else ""
+    error = _("Error:")
+    return f"{error} " if any(form.errors for form in forms) else ""
 
 
 @register.filter
