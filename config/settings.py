@@ -374,7 +374,6 @@ SAML_OWN_CERTIFICATE = _saml_file("SAML_OWN_CERTIFICATE", _saml_own[1])
 
 MIDDLEWARE = [
     "operating.middleware.seen",
-    "operating.middleware.heard_out",
     "accounts.middleware.asked_from",
     "accounts.middleware.answered_first",
     "django.middleware.security.SecurityMiddleware",

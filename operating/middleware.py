@@ -8,7 +8,6 @@ import re
 import time
 import uuid
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponsePermanentRedirect, JsonResponse
@@ -29,7 +28,6 @@ _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 # Of those that Python knows, some read no text, and some find halves of characters in it.
 _OF_FORMS = {"utf-8", "ascii"}
 _CHARSETS = {*_OF_FORMS, "iso8859-1"}
-_HEARD, _PART = 2**26, 2**16  # bytes
 _FORM = "application/x-www-form-urlencoded"
 
 
@@ -52,21 +50,6 @@ def seen(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpR
                 found = {"method": request.method, "route": route, "status": response.status_code}
                 log.info("request", extra={**found, "ms": round(seconds * 1000, 1)})
         response.headers["X-Request-ID"] = number
-        return response
-
-    return middleware
-
-
-def heard_out(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
-    """What was sent is read before it is answered, where nobody had a use for it, so that the connection can go on: a
-    client that is answered while it sends loses the request behind. More than `_HEARD` is left unread."""
-
-    def middleware(request: HttpRequest) -> HttpResponse:
-        response = get_response(request)
-        with suppress(OSError):  # whoever sends it has gone
-            for _part in range(_HEARD // _PART):
-                if not request.read(_PART):
-                    break
         return response
 
     return middleware

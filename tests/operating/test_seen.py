@@ -15,8 +15,7 @@ from django.core import mail
 from django.core.cache import cache
 from django.core.management import call_command
 from django.db import OperationalError
-from django.http import HttpResponse
-from django.test import Client, RequestFactory
+from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
@@ -28,7 +27,6 @@ from base import logs
 from judges import actions as judging
 from judges.models import Run, WorkItem
 from operating import actions, metrics, queries, sentry
-from operating.middleware import heard_out
 from tests.builders import ApiOf, ClientOf, Leases, label
 from tests.judges.helpers import lexical_judge, study_of_leases
 from tests.work import toy
@@ -352,14 +350,6 @@ def test_an_error_goes_to_sentry_without_text() -> None:
     assert "number-1" in text
     assert "test_an_error_goes_to_sentry_without_text" in text
     assert "Simmer" not in text
-
-
-def test_what_was_sent_is_read_though_nobody_wants_it() -> None:
-    """Else the server closes the connection on the next request, while the answer said that it goes on."""
-    request = RequestFactory().post("/api/v1/nothing/", b"x" * 200_000, content_type="application/json")
-
-    assert heard_out(lambda _request: HttpResponse(status=404))(request).status_code == 404
-    assert request.read() == b""
 
 
 def test_a_body_that_is_too_large_is_told_how_large_it_may_be(
