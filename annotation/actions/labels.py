@@ -110,7 +110,7 @@ def record_and_submit(*, assignment: Assignment, answers: Sequence[Answer], key:
     begins = False
     if not known.recorded:
         recorded = write(assignment, answers, key, by=None, exposed=known.exposed, has_skips=known.has_skips)
-        begins = bool(recorded.changed) and assignment.state == Assignment.State.OPEN
+        begins = bool(recorded.changed) and _is_untouched(assignment)
     now = timezone.now()
     _answered(assignment.pk, [Assignment.State.SUBMITTED, assignment.started_at or (now if begins else None), now, ""])
 
