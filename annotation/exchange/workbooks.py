@@ -152,8 +152,8 @@ def lines_in(sheet: Any) -> Iterator[tuple[int, dict[int, Found]]]:
         def parse_cell(self, element: Any) -> dict[str, Any]:
             """A formula without a result is one, where results are asked for too."""
             cell: dict[str, Any] = super().parse_cell(element)
-            is_text = element.get("t") == "str"  # which may be empty
-            if self.data_only and cell["value"] is None and not is_text and element.find(FORMULA_TAG) is not None:
+            is_empty = self.data_only and cell["value"] is None
+            if is_empty and element.find(FORMULA_TAG) is not None and element.get("t") != "str":  # a text may be empty
                 cell["data_type"] = "f"
             return cell
 
@@ -199,6 +199,8 @@ class SheetLine(NamedTuple):
     unstored: frozenset[int] = frozenset()
 
     def of(self, columns: frozenset[int]) -> SheetLine:
+        if self.texts.keys() | self.rounded | self.unstored <= columns:
+            return self
         texts = {column: text for column, text in self.texts.items() if column in columns}
         return SheetLine(self.number, texts, self.rounded & columns, self.unstored & columns)
 
@@ -327,10 +329,13 @@ def _lines_of_text(sheet: Any) -> Iterator[SheetLine]:
     """What stands in the cells of a sheet that are not empty."""
     for number, cells in lines_in(sheet):
         texts = ((column, unsafe_cell(text_in(found.value))) for column, found in cells.items())
-        rounded = (column for column, found in cells.items() if _is_rounded(found.value))
-        unstored = (column for column, found in cells.items() if found.data_type == "f")
         there = {column: text for column, text in texts if text}
-        yield SheetLine(number, there, frozenset(rounded), frozenset(unstored))
+        others = [(column, found) for column, found in cells.items() if not isinstance(found.value, str)]
+        if not others:
+            yield SheetLine(number, there)
+            continue
+        rounded = frozenset(column for column, found in others if _is_rounded(found.value))
+        yield SheetLine(number, there, rounded, frozenset(column for column, found in others if found.data_type == "f"))
 
 
 def _is_rounded(value: object) -> bool:
