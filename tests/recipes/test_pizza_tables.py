@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import os
 import re
 import time
 import uuid
@@ -60,7 +61,8 @@ from work import actions as work
 
 __all__ = ["scripted"]  # a fixture
 
-PUBLISHED = Path(__file__).resolve().parents[3] / "shared" / "data" / "pizza-commonsense"
+SHARED = Path(os.environ.get("PALATE_SHARED_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data")
+PUBLISHED = SHARED / "pizza-commonsense"
 FILES = ("train.jsonl.gz", "val.jsonl.gz")
 
 
