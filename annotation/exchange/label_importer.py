@@ -243,10 +243,12 @@ class Importer:
         self, work: _Work, group: _Group, decided: Mapping[tuple[int, int, int], tuple[str, str]]
     ) -> None:
         """Gold that somebody decided here is theirs to take back, and no file's."""
+        if not decided:
+            return
         of = self.all
         cells = [of.cells[of.cell_of[i]] for i in group.answers]
         lines = {(c.column.pk, c.question.pk): of.line_of[i] for c, i in zip(cells, group.answers, strict=True)}
-        for label in (*(before for before, _after in work.updates), *work.clears) if decided else ():
+        for label in (*(before for before, _after in work.updates), *work.clears):
             code, who = decided.get((label.assignment_id, label.column_id, label.question_id), ("", ""))
             if not code:
                 continue
