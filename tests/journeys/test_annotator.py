@@ -450,6 +450,33 @@ def test_a_correction_is_submitted_again_by_who_leaves_the_page(slaw: Coleslaw, 
     assert slaw.assignment("anna", "Google 1").state == "submitted"
 
 
+def test_what_waits_to_be_submitted_is_submitted_by_who_leaves_the_page(slaw: Coleslaw, browsing: Browsing) -> None:
+    """`s` in a second document while the first is being submitted, and the page is left before the answer."""
+    page = browsing.person("anna")
+    held: list[Route] = []  # the first submission stays on its way, and goes with its page
+    page.route("**/submit/", lambda route: route.continue_() if held else held.append(route))
+    grid = Grid(page, slaw.sheet).open()
+    grid.keys(*"1" * 10)
+    grid.settle()
+    grid.keys("s", *"1" * 10)
+    grid.settle()
+    grid.keys("s")
+    page.get_by_role("link", name="My work").click()
+    until(lambda: slaw.assignment("anna", "Google 2").state == "submitted", otherwise="it was forgotten with its page")
+    # What the server has not heard of is submitted when the sheet is opened again: after it is saved, where it is not.
+    Grid(page, slaw.sheet).open()
+    expect(page.locator("#n-submitted")).to_have_text("2")
+    grid.go("Bing 1", "white cabbage")
+    page.route("**/record/", lambda route: held.append(route))
+    grid.keys(*"1" * 10, "s")
+    page.get_by_role("link", name="My work").click()
+    page.unroute("**/record/")
+    assert slaw.assignment("anna", "Bing 1").state != "submitted"
+    Grid(page, slaw.sheet).open()
+    expect(page.locator("#n-submitted")).to_have_text("3")
+    assert {slaw.assignment("anna", row).state for row in ("Google 1", "Google 2", "Bing 1")} == {"submitted"}
+
+
 def test_behind_the_last_document_those_follow_that_were_passed_over(slaw: Coleslaw, browsing: Browsing) -> None:
     page = browsing.person("anna")
     grid = Grid(page, slaw.sheet).open()

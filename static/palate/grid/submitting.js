@@ -32,7 +32,7 @@ import { isJson, PATIENCE } from "../page/requests.js";
  * @property {(sentence: string, how?: {calm?: boolean}) => void} refuse
  * @property {HTMLElement} panel of the document, which has the buttons
  * @property {Store} store
- * @property {string} name under which it keeps what was corrected and not submitted again
+ * @property {string} name under which it keeps what is to be submitted, as soon as it is left
  */
 
 const REST = 1000; // ms after a submission in which `s` does nothing
@@ -79,7 +79,9 @@ export class Submitting {
     this.crossed = new Set(); // corrected while their submission was on its way: which came first is the server's to say
     /** @type {Set<string>} */
     this.corrected = new Set(); // opened again by a correction: submitted again as soon as they are left
-    for (const assignment of this.kept().filter((one) => this.marks.has(one))) {
+    const kept = this.kept().filter((one) => this.marks.has(one));
+    this.leftBehind = new Set(kept); // by an earlier page, which has not said whether they were corrected
+    for (const assignment of kept) {
       // Of a correction that is still to be saved the server knows nothing yet.
       if (this.isOpen(assignment) || saving.queue.edits.length) this.corrected.add(assignment);
       else this.keep(assignment, false);
@@ -125,7 +127,7 @@ export class Submitting {
     window.addEventListener("pagehide", () => this.closeBehind());
   }
 
-  /** @returns {string[]} the assignments that were corrected and are not known to be submitted again */
+  /** @returns {string[]} the assignments that are left with the page and are not known to be submitted */
   kept() {
     try {
       const found = JSON.parse(this.store.read(this.name) ?? "[]");
@@ -226,10 +228,14 @@ export class Submitting {
     this.turn(left, true).then(() => this.closeCorrected());
   }
 
-  // Who leaves the page leaves the document that has the focus too. What does not get through is tried when the sheet is
-  // opened again.
+  // Who leaves the page leaves the document that has the focus too, and those whose submission waits for its turn. What does
+  // not get through is tried when the sheet is opened again.
   closeBehind() {
-    for (const assignment of this.toClose()) {
+    const waiting = [this.closing, ...this.next].filter((one) => one && this.isOpen(one) && this.isDone(one));
+    for (const assignment of waiting) this.keep(assignment, true);
+    const isSaved = !this.saving.queue.edits.length;
+    const turned = isSaved ? this.next.filter((one) => waiting.includes(one) && !this.isContested(one)) : [];
+    for (const assignment of new Set([...this.toClose(), ...turned])) {
       fetch(this.address("submit", assignment), { ...this.submission(assignment), keepalive: true }).catch(() => null);
     }
   }
@@ -332,7 +338,9 @@ export class Submitting {
       if (taken || !columns || !this.correctedMeanwhile(assignment, crossed)) this.refused(assignment, answer);
       else this.saving.takeOver({ columns, states: {} });
     } else if (stay) {
-      this.refuse(fill(this.words.submittedAgain, { row: this.cells.nameOf(assignment) }), { calm: true });
+      const { nowSubmitted, submittedAgain } = this.words;
+      const sentence = this.leftBehind.delete(assignment) ? nowSubmitted : submittedAgain;
+      this.refuse(fill(sentence, { row: this.cells.nameOf(assignment) }), { calm: true });
       this.told(assignment, answer.state);
       this.correctedMeanwhile(assignment, crossed);
     } else if (taken) {
