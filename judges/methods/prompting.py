@@ -113,7 +113,7 @@ count:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -215,9 +215,13 @@ def fitting(files: Iterable[Path], scheme: SchemeSpec) -> dict[str, Fitting]:
     found = {}
     for file in files:
         text = with_plain_ends(file.read_text(encoding="utf-8"))
-        if set((spec := load_prompt(text)).questions) <= asked:
+        if set((spec := _brought(text)).questions) <= asked:
             found[file.stem] = Fitting(text, spec)
     return found
+
+
+# The files of a pack stay what they are while each form that offers them asks for all of them.
+_brought = lru_cache(maxsize=256)(load_prompt)
 
 
 def check_against(spec: PromptSpec, scheme: SchemeSpec, method: str, *, normalisation: str = "none") -> None:

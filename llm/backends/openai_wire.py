@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import ssl
 import threading
 import zlib
 from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import httpx
@@ -39,6 +42,12 @@ class Unusable(Exception):
 
 class Closed(Exception):
     """The wire was closed; nobody waits for the answer."""
+
+
+@cache
+def _trusting(file: str | None, folder: str | None) -> ssl.SSLContext:
+    """What certificates are held against, by what the variables name: it takes longer to read than a small answer."""
+    return httpx.create_ssl_context()
 
 
 @dataclass(frozen=True)
@@ -122,6 +131,7 @@ class Wire:
         try:
             self._client = httpx.AsyncClient(
                 headers={**self._headers, "Accept-Encoding": "gzip"},
+                verify=_trusting(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")),
                 timeout=self._silence_s,
                 limits=httpx.Limits(max_connections=self._connections),
                 event_hooks={"response": [_leading_nowhere]},

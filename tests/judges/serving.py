@@ -16,6 +16,7 @@ import httpx
 from llm.backends.openai import OpenAIBackend
 
 ROOT = Path(__file__).resolve().parents[2]
+ASKING = httpx.Client(trust_env=False)  # to make one takes longer than what it is asked
 
 
 @dataclass(frozen=True)
@@ -39,15 +40,15 @@ class Running:
         return OpenAIBackend(self.address, model, **{"back_off_s": 0.01, "timeout_s": 20.0, **settings})
 
     def tell(self, **behaviour: Any) -> None:
-        httpx.post(f"{self.origin}/tell", json=behaviour, trust_env=False).raise_for_status()
+        ASKING.post(f"{self.origin}/tell", json=behaviour).raise_for_status()
 
     def seen(self) -> list[dict[str, Any]]:
-        seen: list[dict[str, Any]] = httpx.get(f"{self.origin}/seen", trust_env=False).json()["seen"]
+        seen: list[dict[str, Any]] = ASKING.get(f"{self.origin}/seen").json()["seen"]
         return seen
 
     def poured(self) -> int:
         """Parts that it has sent of the answers that drip or flood."""
-        return int(httpx.get(f"{self.origin}/seen", trust_env=False).json()["poured"])
+        return int(ASKING.get(f"{self.origin}/seen").json()["poured"])
 
 
 @contextmanager
