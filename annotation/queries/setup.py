@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.db.models import Exists
+
 from annotation import doors
 from annotation.models import Assignment, Membership, Rater, Role, Row, Study
 
@@ -16,20 +18,29 @@ class StepTaken:
     words: str
     done: bool
     next: bool
+    optional: bool
 
 
 def steps(study: Study) -> list[StepTaken]:
     """The steps in their order; [] once all are done that a study cannot do without, or the list was put away. A query
-    for each step."""
+    for each step.
+
+    Steps that the same thing ends are several ways to it: the first is the usual one, and a study may do without the
+    others."""
     if not study.shows_setup:
         return []
     words = study.scheme.parsed.words.translated().model_dump()
     fitting = [step for step in doors.setup_steps() if step.fits(study)]
     done = {step: step.is_done(study) for step in fitting}
-    waiting = [step for step, is_done in done.items() if not is_done and not step.optional]
+    usual = {step.is_done: step for step in reversed(fitting)}
+    optional = {step: step.optional or usual[step.is_done] is not step for step in fitting}
+    waiting = [step for step, is_done in done.items() if not is_done and not optional[step]]
     if not waiting:
         return []
-    return [StepTaken(step, str(step.words) % words, is_done, step is waiting[0]) for step, is_done in done.items()]
+    return [
+        StepTaken(step, str(step.words) % words, is_done, step is waiting[0], optional[step])
+        for step, is_done in done.items()
+    ]
 
 
 def has_rows(study: Study) -> bool:
@@ -37,7 +48,10 @@ def has_rows(study: Study) -> bool:
 
 
 def has_annotators(study: Study) -> bool:
-    return Membership.objects.filter(study=study, role=Role.ANNOTATOR).exists()
+    """Or people whose labels were made elsewhere."""
+    annotators = Membership.objects.filter(study=study, role=Role.ANNOTATOR)
+    imported = Rater.objects.filter(study=study, kind=Rater.Kind.PERSON)
+    return Study.objects.filter(Exists(annotators) | Exists(imported), pk=study.pk).exists()
 
 
 def has_work(study: Study) -> bool:

@@ -33,7 +33,6 @@ class Cooking(packs.Pack):
                 words=_("Add a recipe with its ingredients and tasks, and the web pages that it is looked for in."),
                 url_name="recipes:documents",
                 is_done=setup.has_rows,
-                optional=True,
                 fits=actions.takes_recipes,
             )
         )

@@ -193,10 +193,13 @@ class DocumentsForm(forms.Form):
         ),
     )
 
-    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, study: Study, at: str = "", **kwargs: Any) -> None:
+        """`at`: the number of the sheet that was worked on last; without it the first that has no documents."""
         super().__init__(*args, **kwargs)
+        sheets = study.sheets.order_by("position")
         self.fields["sheet"].label = study.scheme.parsed.words.translated().sheet.capitalize()
-        self.fields["sheet"].queryset = study.sheets.order_by("position")  # type: ignore[attr-defined]
+        self.fields["sheet"].queryset = sheets  # type: ignore[attr-defined]
+        self.fields["sheet"].initial = at if at.isdecimal() else sheets.filter(rows=None).first()
 
 
 # --- searching ------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from annotation import actions, scripts
 from annotation.evidence.blocks import Block
-from annotation.models import Assignment, Label, Option, Study
+from annotation.models import Assignment, Label, Option, Rater, Study
 from annotation.templatetags.palate import grid_dialogs
 from tests import builders
 from tests.annotation.test_saving import change, save
@@ -357,6 +357,11 @@ def test_a_new_study_says_what_to_do_next_until_it_is_done(leases: Leases, clien
         ("Plan", False, False),
         ("Board", True, False),
     ]
+    # People whose labels were made elsewhere need no invitation.
+    by_hand = builders.study("imported-leases", of=leases.study.scheme, by=leases.manager)
+    anna = Rater.objects.create(study=by_hand, code="Anna", kind=Rater.Kind.PERSON)
+    builders.assignments(anna, builders.sheet(by_hand))
+    assert [done for _label, done, _next in listed(by_hand)] == [True, True, True, False]
     # Who needs neither people nor a plan puts the list away, and gets it back in the settings.
     manager = client_of(leases.manager)
     answer = manager.post(reverse("annotation:put-setup-away", args=["judged-leases"]), follow=True).content.decode()

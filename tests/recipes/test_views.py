@@ -120,6 +120,32 @@ def test_a_study_of_recipes_is_told_to_add_one(manager: User, client_of: ClientO
         assert "dd a recipe" in client_of(manager).get(reverse(name, args=["slaw"])).content.decode()
 
 
+def test_documents_come_before_the_import_of_tables_in_a_study_of_recipes(manager: User, client_of: ClientOf) -> None:
+    annotating.create_study(slug="slaw", title="Slaw", scheme=paper_scheme(), by=manager)
+    steps = client_of(manager).get(reverse("annotation:study", args=["slaw"])).context["setup"]
+    assert [(str(one.step.label), one.next, one.optional) for one in steps[:2]] == [
+        ("Documents", True, False),
+        ("Import", False, True),
+    ]
+
+
+def test_the_documents_that_come_next_are_meant_for_the_recipe_that_was_just_added(
+    sheet: Sheet, manager: User, client_of: ClientOf
+) -> None:
+    client = client_of(manager)
+
+    def chosen(answer: Any) -> str:
+        return re.findall(r'<option value="\d+" selected>([^<]+)', answer.content.decode())[0]
+
+    told_after(client, sheet, [("a.html", page(SHOWN))])
+    adding = {"file": SimpleUploadedFile("soup.yaml", SLAW.replace("Slaw", "Soup").encode())}
+    assert chosen(client.post(reverse("recipes:add-recipe", args=["slaw"]), adding, follow=True)) == "Soup"
+    # Of several, the first that has none yet; after an import, what it brought documents to.
+    assert chosen(client.get(reverse("recipes:documents", args=["slaw"]))) == "Soup"
+    more = {"sheet": sheet.pk, "pages": [SimpleUploadedFile("b.html", page(SHOWN + "<p>2</p>"))]}
+    assert chosen(client.post(reverse("recipes:import-documents", args=["slaw"]), more, follow=True)) == "Slaw"
+
+
 def test_a_document_is_withdrawn_and_brought_back_on_its_own_page(
     sheet: Sheet, manager: User, client_of: ClientOf
 ) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gzip
 from collections import Counter
+from urllib.parse import urlencode
 
 from csp.constants import NONE, SELF
 from csp.decorators import csp
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 from django.views.decorators.clickjacking import xframe_options_sameorigin
@@ -17,7 +19,7 @@ from django.views.decorators.http import require_GET
 
 from annotation.actions import Refused
 from annotation.evidence.kinds import HEADING, known
-from annotation.models import Import, Role, Row, Study
+from annotation.models import Import, Role, Row, Sheet, Study
 from annotation.people.access import AppRequest, for_roles, posted_from, row_for_reader
 from annotation.queries import coming_rows
 from recipes.cooking import actions, exchange, mending_queries, queries, retrieval_queries
@@ -58,7 +60,7 @@ def add_recipe(request: AppRequest, study: Study) -> HttpResponse:
             form.add_error(None, str(refused))
         else:
             messages.success(request, _("“%(title)s” is in. Import its documents now.") % {"title": sheet.title})
-            return redirect("recipes:documents", study.slug)
+            return redirect(_at(sheet))
     if is_proposed:
         return render(request, "recipes/new_recipe.html", {"study": study, "form": form})
     assert isinstance(form, RecipeForm)
@@ -86,7 +88,7 @@ def import_documents(request: AppRequest, study: Study) -> HttpResponse:
         messages.warning(request, sentence)
     for sentence in result.refused:
         messages.error(request, sentence)
-    return redirect("recipes:documents", study.slug)
+    return redirect(_at(sheet))
 
 
 @require_GET
@@ -127,6 +129,11 @@ def stored_page(request: AppRequest, pk: int) -> HttpResponse:
     return render(request, "recipes/stored_page.html", {"row": row, "page": mark_safe(page)})  # noqa: S308
 
 
+def _at(sheet: Sheet) -> str:
+    """The page, on which the next documents are meant for this sheet as well."""
+    return f"{reverse('recipes:documents', args=[sheet.study.slug])}?{urlencode({'sheet': sheet.pk})}"
+
+
 def _page(
     request: AppRequest,
     study: Study,
@@ -162,6 +169,6 @@ def _page(
         "readers": readers,
         "hosts": hosts,
         "recipe_form": recipe_form or RecipeForm(asks_tasks=actions.asks_tasks(study)),
-        "documents_form": documents_form or DocumentsForm(study=study),
+        "documents_form": documents_form or DocumentsForm(study=study, at=request.GET.get("sheet", "")),
     }
     return render(request, "recipes/documents.html", context)
