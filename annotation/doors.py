@@ -53,8 +53,8 @@ class SetupStep:
     """What a manager does before labels come in, as the study's first page lists it.
 
     `words` may name `%(sheets)s` and `%(rows)s` as the scheme calls them. `is_done` asks one query at most. `optional`:
-    a study may do without it. `fits`: whether a study has it, out of its scheme. Of steps with the same `is_done` the first
-    is the usual way, the others are as good as optional.
+    a study may do without it. `fits`: whether a study has it, out of its scheme. Of steps with the same `is_done` the
+    first is the usual way, and a study may do without the others.
     """
 
     position: int

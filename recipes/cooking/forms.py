@@ -226,7 +226,6 @@ class _AskingForm(forms.Form):
 
     engines = forms.MultipleChoiceField(label=_("Engines"), widget=forms.CheckboxSelectMultiple)
     documents = forms.IntegerField(
-        label=_("Documents per engine"),
         min_value=1,
         max_value=actions.MAX_DOCUMENTS,
         help_text=_(
@@ -235,7 +234,7 @@ class _AskingForm(forms.Form):
     )
     raters = ManyField(
         Rater.objects.none(),
-        label=_("Give the new documents to"),
+        label=_("Give the new ones to"),
         required=False,
         widget=forms.CheckboxSelectMultiple,
         help_text=_("As soon as each is there. Nobody: they are planned later."),
@@ -244,6 +243,8 @@ class _AskingForm(forms.Form):
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.study = study
+        words = study.scheme.parsed.words.translated()
+        self.fields["documents"].label = _("%(rows)s per engine") % {"rows": words.rows.capitalize()}
         self.choices = queries.engines_for(study)
         self.fields["engines"].choices = self.choices  # type: ignore[attr-defined]
         self.fields["engines"].initial = [name for name, _label in self.choices]
@@ -291,6 +292,7 @@ class SearchForm(_AskingForm):
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, study=study, **kwargs)
         sheets = study.sheets.filter(closed_at=None).order_by("position")
+        self.fields["sheets"].label = study.scheme.parsed.words.translated().sheets.capitalize()
         self.fields["sheets"].queryset = sheets  # type: ignore[attr-defined]
         self.fields["documents"].initial = 6
         if not self.initial.get("sheets"):

@@ -77,7 +77,7 @@ def draw_split(*, study: Study, unit: str, share: int, seed: int, by: User | Non
             drawn_rows([Described(pk, title, {}) for pk, _sheet, title in rows if pk not in fitted], choice).rows
         )
     if not test or len(test) == len(rows):
-        raise Refused(_("One of the two parts would be empty. Import more documents, or ask for another share."))
+        raise Refused(_("One of the two parts would be empty. Import more, or ask for another share."))
     Split.objects.filter(study=study).delete()
     split = Split.objects.create(study=study, unit=unit, share=share, seed=seed, drawn_by=by)
     SplitRow.objects.bulk_create(
@@ -143,7 +143,7 @@ def certify(
     annotating.refuse_while_shown(study.pk)
     split = queries.split_of(study)
     if split is None:
-        raise Refused(_("Draw the split first: what is chosen and what it is tested on have to be other documents."))
+        raise Refused(_("Draw the split first: a judge is chosen on one part and tested on the other."))
     if until < timezone.localdate():
         raise Refused(_("That day is over. A certificate is given until a day to come."))
     name = queries.question_name(question)
@@ -152,7 +152,7 @@ def certify(
     _keep_parts(split)
     judge = queries.judge_behind(rater)
     if judge is not None and (seen := queries.seen_test_rows(judge, split)).all:
-        raise Refused(words.was_fitted(rater.code, seen))
+        raise Refused(words.was_fitted(rater.code, seen, split.study.scheme.parsed.words.translated()))
     table = queries.study_table(study, judges=[rater.code], question=name)
     names, parts = queries.row_names(study), queries.parts_of(study, split)
     looks = queries.looks_at(study)

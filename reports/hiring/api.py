@@ -313,9 +313,7 @@ def cost(request: Request, slug: str) -> Response:
     rater, question = _claimed(study, claim.pop("judge"), claim.pop("question"))
     split = queries.split_of(study)
     if split is None:
-        raise annotating.Refused(
-            _("Draw the split first: what is chosen and what it is tested on have to be other documents.")
-        )
+        raise annotating.Refused(_("Draw the split first: a judge is chosen on one part and tested on the other."))
     found = queries.cost_of(split, rater, question, **claim)
     told = {name: getattr(found, name) for name in ("development", "size", "least", "lacking", "tests", "planned")}
     told["reason"] = reasons().get(found.planned.reason, found.planned.reason)

@@ -25,17 +25,23 @@ DAYS = 180
 class SplitForm(forms.Form):
     """What is drawn, and how much of it is kept for the test."""
 
-    unit = forms.ChoiceField(label=_("What is drawn"), choices=Split.Unit.choices)
+    unit = forms.ChoiceField(label=_("What is drawn"))
     share = forms.IntegerField(label=_("For the test (%)"), min_value=1, max_value=99, initial=50)
     seed = forms.IntegerField(
-        label=_("Seed"), min_value=0, max_value=_SEED, initial=1, help_text=_("The same seed draws the same documents.")
+        label=_("Seed"), min_value=0, max_value=_SEED, initial=1, help_text=_("The same seed draws the same ones.")
     )
 
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        words = study.scheme.parsed.words.translated()
+        whole = _("whole %(sheets)s") % {"sheets": words.sheets}
+        self.fields["unit"].choices = [(Split.Unit.ROW, words.rows), (Split.Unit.SHEET, whole)]  # type: ignore[attr-defined]
+
     @classmethod
-    def showing(cls, split: Split | None, **kwargs: Any) -> SplitForm:
+    def showing(cls, split: Split | None, *, study: Study, **kwargs: Any) -> SplitForm:
         """With what was drawn last."""
         drawn = {"unit": split.unit, "share": split.share, "seed": split.seed} if split else {}
-        return cls(initial=drawn, **kwargs)
+        return cls(initial=drawn, study=study, **kwargs)
 
 
 def _epsilon() -> forms.DecimalField:
@@ -98,8 +104,8 @@ class CertifyForm(forms.Form):
         initial=APPROXIMATE,
         required=False,
         help_text=_(
-            "Approximate: errors come together as in the documents that were seen. Exact: however they do, as where a "
-            "few documents are wrong throughout; it takes two to four times as many."
+            "Approximate: errors come together as in what was seen. Exact: however they do, as where a "
+            "few rows are wrong throughout; it takes two to four times as many."
         ),
     )
     until = forms.DateField(label=_("Holds until"), widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"))
@@ -166,7 +172,7 @@ class WorkForm(forms.Form):
         min_value=1,
         max_value=100,
         initial=10,
-        help_text=_("Of the documents so many are drawn for people, who are not told which."),
+        help_text=_("Of what the judge takes over so much is drawn for people, who are not told which."),
     )
     raters = RatersField(
         Rater.objects.none(), label=_("Who labels the rest"), widget=forms.CheckboxSelectMultiple, required=False
@@ -186,7 +192,7 @@ class ExperimentForm(forms.Form):
     judge = CodeField(Rater.objects.none(), label=_("Judge"), to_field_name="code", empty_label=None)
     raters = RatersField(Rater.objects.none(), label=_("Who takes part"), widget=forms.CheckboxSelectMultiple)
     seed = forms.IntegerField(
-        label=_("Seed"), min_value=0, max_value=_SEED, initial=1, help_text=_("The same seed draws the same documents.")
+        label=_("Seed"), min_value=0, max_value=_SEED, initial=1, help_text=_("The same seed draws the same ones.")
     )
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:

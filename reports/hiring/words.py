@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.models import Question, Rater, Study
+from annotation.scheme.words import Words
 from reports.hiring import cells, queries
 from reports.hiring.queries import SeenRows, TestSize
 from reports.models import Split
@@ -30,20 +31,20 @@ def reasons() -> dict[str, str]:
 
     return {
         "": "",
-        certificate.NO_DEVELOPMENT: _("No development document has a label of the judge and of a person."),
-        certificate.NO_TEST: _("No test document has a label of the judge and of a person."),
-        certificate.NO_THRESHOLD: _("On the development documents no threshold keeps the error as low as is asked."),
-        certificate.NOTHING_ACCEPTED: _("The judge is sure enough of no cell of the test documents."),
-        certificate.TOO_FEW_CLUSTERS: _(
-            "There are too few test documents: even without a wrong cell they could not show it."
-        ),
+        certificate.NO_DEVELOPMENT: _("Nothing of the development part has a label of the judge and of a person."),
+        certificate.NO_TEST: _("Nothing of the test part has a label of the judge and of a person."),
+        certificate.NO_THRESHOLD: _("On the development part no threshold keeps the error as low as is asked."),
+        certificate.NOTHING_ACCEPTED: _("The judge is sure enough of no cell of the test part."),
+        certificate.TOO_FEW_CLUSTERS: _("The test part is too small: even without a wrong cell it could not show it."),
         certificate.TOO_MANY_WRONG: _("More of the accepted cells are wrong than is asked."),
-        certificate.NOT_SHOWN: _("So few are wrong in the test documents, but there are too few of these to show it."),
-        planning.ERROR_TOO_HIGH: _("The expected error is not below what is asked: no number of documents shows it."),
-        planning.TOO_MANY: _("More documents would be needed than were tried."),
-        supervision.NO_AUDIT: _("People have not finished a drawn document yet."),
+        certificate.NOT_SHOWN: _("So few are wrong in the test part, but it is too small to show it."),
+        planning.ERROR_TOO_HIGH: _(
+            "The expected error is not below what is asked: no test part is large enough to show it."
+        ),
+        planning.TOO_MANY: _("A larger test part would be needed than was tried."),
+        supervision.NO_AUDIT: _("People have finished nothing yet of what was drawn for them."),
         shares.NO_LABEL: _("People have labelled no cell of what the judge accepts, or of the rest."),
-        shares.TOO_FEW_CLUSTERS: _("Too few documents have people's labels for an interval."),
+        shares.TOO_FEW_CLUSTERS: _("Too little has people's labels for an interval."),
         shares.NO_CELLS: _("There is no cell."),
     }
 
@@ -62,39 +63,40 @@ def why_not_tested(rater: Rater, question: Question, split: Split, size: TestSiz
         return not_answered(rater.code, question)
     judge = queries.judge_behind(rater)
     if judge is not None and (seen := queries.seen_test_rows(judge, split)).all:
-        return was_fitted(rater.code, seen)
+        return was_fitted(rater.code, seen, split.study.scheme.parsed.words.translated())
     return "" if size.labelled else no_test_label()
 
 
-def was_fitted(judge: str, seen: SeenRows) -> str:
+def was_fitted(judge: str, seen: SeenRows, words: Words) -> str:
     """Why a judge is not tested: documents of the test part are among those that it was fitted to."""
     if seen.kept:
         said = ngettext(
-            "“%(judge)s”, or a judge that it was made of, was fitted to %(n)s document of the test part or has it as "
+            "“%(judge)s”, or a judge that it was made of, was fitted to %(n)s %(row)s of the test part or has it as "
             "an example, so that a test would flatter it.",
-            "“%(judge)s”, or a judge that it was made of, was fitted to %(n)s documents of the test part or has them "
+            "“%(judge)s”, or a judge that it was made of, was fitted to %(n)s %(rows)s of the test part or has them "
             "as examples, so that a test would flatter it.",
             seen.kept,
         )
     else:
         said = ngettext(
             "What “%(judge)s”, or a judge that it was made of, was fitted to was not kept when it was made: %(n)s "
-            "document of the test part, which people had labelled by then, may be among it.",
+            "%(row)s of the test part, which people had labelled by then, may be among it.",
             "What “%(judge)s”, or a judge that it was made of, was fitted to was not kept when it was made: %(n)s "
-            "documents of the test part, which people had labelled by then, may be among it.",
+            "%(rows)s of the test part, which people had labelled by then, may be among it.",
             seen.all,
         )
     way_out = _(
-        "Draw the split again while nobody has looked at the test part, or fit a judge to development documents."
+        "Draw the split again while nobody has looked at the test part, or fit a judge to the development part."
     )
-    return f"{said % {'judge': judge, 'n': seen.kept or seen.all}} {way_out}"
+    told = {"judge": judge, "n": seen.kept or seen.all, "row": words.row, "rows": words.rows}
+    return f"{said % told} {way_out}"
 
 
 def no_test_label() -> str:
     """Why nothing is tested."""
     return _(
-        "No test document has a label of the judge and of a person yet: a test would show nothing, and would count. "
-        "Have people label test documents first."
+        "Nothing of the test part has a label of the judge and of a person yet: a test would show nothing, and would "
+        "count. Have people label some of it first."
     )
 
 

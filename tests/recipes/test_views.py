@@ -114,6 +114,17 @@ def test_a_study_of_another_scheme_is_not_told_to_add_a_recipe(leases: Leases, c
     assert "First bring in the contracts" in manager.get(reverse("recipes:searches", args=["empty"])).content.decode()
 
 
+def test_search_calls_the_rows_of_another_scheme_as_it_does(leases: Leases, client_of: ClientOf) -> None:
+    shown = client_of(leases.manager).get(reverse("recipes:searches", args=[leases.study.slug])).content.decode()
+    assert all(words in shown for words in ("Search for clauses", "Clauses and hits", "No clause"))
+    assert "No recipe" not in shown
+    assert "documents of the pages" not in shown
+    asked = client_of(leases.manager).get(reverse("recipes:new-search", args=[leases.study.slug])).content.decode()
+    assert "Clauses per engine" in asked
+    hits = reverse("recipes:hits", args=[leases.study.slug, leases.sheet.pk])
+    assert "No clause" in client_of(leases.manager).get(hits).content.decode()
+
+
 def test_a_study_of_recipes_is_told_to_add_one(manager: User, client_of: ClientOf) -> None:
     annotating.create_study(slug="slaw", title="Slaw", scheme=paper_scheme(), by=manager)
     for name in ("recipes:searches", "annotation:study"):
@@ -135,7 +146,7 @@ def test_the_documents_that_come_next_are_meant_for_the_recipe_that_was_just_add
     client = client_of(manager)
 
     def chosen(answer: Any) -> str:
-        return re.findall(r'<option value="\d+" selected>([^<]+)', answer.content.decode())[0]
+        return str(re.findall(r'<option value="\d+" selected>([^<]+)', answer.content.decode())[0])
 
     told_after(client, sheet, [("a.html", page(SHOWN))])
     adding = {"file": SimpleUploadedFile("soup.yaml", SLAW.replace("Slaw", "Soup").encode())}
@@ -265,7 +276,7 @@ def test_pages_of_many_documents_are_a_run_which_goes_on_where_it_was(
     work.take_up(run)
     run.refresh_from_db()
     assert (run.state, run.outcome["read"], sheet.rows.count()) == ("cancelled", 6, 6)
-    assert "6 documents had come in by then" in client.get(run.get_absolute_url()).content.decode()
+    assert "6 pages had come in by then" in client.get(run.get_absolute_url()).content.decode()
 
     monkeypatch.setattr(actions, "import_documents", taken)
     client.post(run.get_absolute_url() + "resume/")

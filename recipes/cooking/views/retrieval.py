@@ -43,8 +43,18 @@ def _overview(request: AppRequest, study: Study, form: RecordedForm) -> HttpResp
         "recorded_form": form,
         "takes_recipes": actions.takes_recipes(study),
         "words": study.scheme.parsed.words.translated(),
+        "fates": _fates(study),
     }
     return render(request, "recipes/searches.html", context)
+
+
+def _fates(study: Study) -> dict[str, str]:
+    """What may become of a hit, as the study's scheme calls its rows."""
+    words = study.scheme.parsed.words.translated()
+    labels = {state: str(label) for state, label in Hit.State.choices} | {Hit.State.DOCUMENT: words.row}
+    if not actions.takes_recipes(study):
+        labels[Hit.State.NO_RECIPE] = _("no %(row)s") % {"row": words.row}
+    return labels
 
 
 def _kinds() -> dict[str, str]:
@@ -95,7 +105,8 @@ def _asked(request: AppRequest, study: Study, form: SearchForm | ItemsForm, temp
             form.add_error(None, str(refused))
         else:
             return redirect(run)
-    context: dict[str, Any] = {"study": study, "form": form, "outlook": form.outlook()}
+    words = study.scheme.parsed.words.translated()
+    context: dict[str, Any] = {"study": study, "form": form, "outlook": form.outlook(), "words": words}
     if request.htmx:
         return render(request, "recipes/_outlook.html", context)
     return render(request, template, context)
@@ -137,7 +148,8 @@ def hits(request: AppRequest, study: Study, pk: int) -> HttpResponse:
         "may_write": Role.MANAGER in study.roles,
         "page": Paginator(of_sheet, HITS_A_PAGE).get_page(request.GET.get("page")),
         "state": state,
-        "states": Hit.State.choices,
+        "fates": _fates(study),
+        "words": study.scheme.parsed.words.translated(),
     }
     return render(request, "recipes/hits.html", context)
 
@@ -157,7 +169,8 @@ def decide(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     if hit.stands and not stood and hit.document is not None:
         said = exchange.told_of_again(hit.document.row)
     if request.htmx:
-        return render(request, "recipes/_hit.html", {"study": study, "hit": hit, "may_write": True, "said": said})
+        context = {"study": study, "hit": hit, "may_write": True, "said": said, "fates": _fates(study)}
+        return render(request, "recipes/_hit.html", context)
     if said:
         tell(request, said)
     return redirect("recipes:hits", study.slug, hit.search.sheet_id)
@@ -198,12 +211,15 @@ def pages_warc(request: AppRequest, study: Study) -> StreamingHttpResponse:
 
 def _of_run(run: Retrieval) -> dict[str, Any]:
     brought = queries.brought(run)
+    words = run.study.scheme.parsed.words.translated()
     return {
+        "words": words,
         "progress": work.progress(run),
         "brought": brought,
-        "fates": [
-            (_("documents") if state == Hit.State.DOCUMENT else label, brought.fates[state])
-            for state, label in Hit.State.choices
+        "fates": _fates(run.study),
+        "became": [
+            (words.rows if state == Hit.State.DOCUMENT else label, brought.fates[state])
+            for state, label in _fates(run.study).items()
             if state != Hit.State.WAITING
         ],
         "hits": queries.hits_of_run(run)[:HITS_A_PAGE],

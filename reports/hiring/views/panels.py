@@ -62,6 +62,6 @@ def split_panel(request: AppRequest, study: Study) -> HttpResponse:
         "scheme": study.scheme.parsed,
         **of_split(study, split),
         "may_write": Role.MANAGER in study.roles,
-        "form": SplitForm.showing(split, auto_id="split_%s"),
+        "form": SplitForm.showing(split, study=study, auto_id="split_%s"),
     }
     return render(request, "reports/hiring/_split.html", context)

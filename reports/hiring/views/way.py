@@ -39,7 +39,7 @@ def _way(request: AppRequest, study: Study, form: SplitForm | None = None) -> Ht
         "scheme": study.scheme.parsed,
         "may_write": Role.MANAGER in study.roles,
         **of_split(study, split),
-        "form": form or SplitForm.showing(split),
+        "form": form or SplitForm.showing(split, study=study),
         "looks": [(look, title_of(study, look.question) if look.question else "") for look in looks[:_LOOKS]],
         "certificates": [
             (
@@ -57,7 +57,7 @@ def _way(request: AppRequest, study: Study, form: SplitForm | None = None) -> Ht
 @for_roles(Role.MANAGER)
 @posted_from("reports:hiring")
 def draw_split(request: AppRequest, study: Study) -> HttpResponse:
-    form = SplitForm(request.POST)
+    form = SplitForm(request.POST, study=study)
     if not form.is_valid():
         return _way(request, study, form)
     try:

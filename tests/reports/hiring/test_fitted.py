@@ -91,7 +91,7 @@ def test_it_is_not_tested_on_them_nor_is_what_was_made_of_it(world: World, clien
     rater = at_work(world, judge)
     split_by_hand(world, world.rows[9:])
 
-    with pytest.raises(Refused, match="was fitted to 3 documents of the test part"):
+    with pytest.raises(Refused, match="was fitted to 3 pages of the test part"):
         certify(world, rater)
     assert not TestLook.objects.exists()
     copy = judging.create_judge(name="copy", method="stacker", prompt=judge.prompt)  # from the stored prompt
@@ -101,7 +101,7 @@ def test_it_is_not_tested_on_them_nor_is_what_was_made_of_it(world: World, clien
     text = f"questions: {{claims.made: {{stacker: {rule}}}}}"
     above = judging.create_judge(name="above", method="stacker", prompt_text=text)
     for made in (copy, again, above):
-        with pytest.raises(Refused, match="3 documents of the test part"):
+        with pytest.raises(Refused, match="3 pages of the test part"):
             certify(world, at_work(world, made))
     assert certify(world, world.rater).look  # one of those that it weighs has seen nothing
 
@@ -109,7 +109,7 @@ def test_it_is_not_tested_on_them_nor_is_what_was_made_of_it(world: World, clien
     page = client_of(world.manager).get(
         reverse("reports:certify", args=[world.study.slug]), {**asked, "until": "2099-01-01"}
     )
-    assert "was fitted to 3 documents of the test part" in page.content.decode()
+    assert "was fitted to 3 pages of the test part" in page.content.decode()
     assert '<button class="primary" disabled' in page.content.decode()
 
 
@@ -127,7 +127,7 @@ def test_a_judge_whose_rows_were_not_kept_may_have_seen_all_that_people_had(worl
     assert certify(world, rater).look
 
     split_by_hand(world, world.rows[20:])
-    with pytest.raises(Refused, match="was not kept when it was made: 2 documents of the test part"):
+    with pytest.raises(Refused, match="was not kept when it was made: 2 pages of the test part"):
         certify(world, rater)
     Origin.objects.update(at=datetime.datetime(2100, 1, 1, tzinfo=datetime.UTC))  # made of development rows, then
     assert certify(world, rater).look
@@ -170,7 +170,7 @@ def test_those_from_before_are_found_where_their_prompts_say_them(world: World) 
 def test_a_test_without_a_labelled_document_is_refused_and_not_counted(world: World, client_of: ClientOf) -> None:
     split_by_hand(world, world.rows[22:])  # nobody has labelled these
 
-    with pytest.raises(Refused, match="No test document has a label of the judge and of a person"):
+    with pytest.raises(Refused, match="Nothing of the test part has a label of the judge and of a person"):
         certify(world, world.rater)
     assert not TestLook.objects.exists()
     client, at = client_of(world.manager), reverse("reports:certify", args=[world.study.slug])
