@@ -13,6 +13,7 @@ from django.db.models import Count, F, Max, Min, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from annotation.models import Assignment, LabelEvent, Note, Rater, Sheet, Sitting, Study
+from base.text import natural
 
 State = Assignment.State
 # The pace is taken from the last week, weekends included.
@@ -100,7 +101,7 @@ def board(study: Study, *, now: datetime | None = None) -> Board:
     now = now or timezone.now()
     sheets = tuple(study.sheets.order_by("position"))
     closed = {sheet.pk for sheet in sheets if sheet.closed_at is not None}
-    raters = sorted(study.raters.people().select_related("user"), key=lambda rater: (len(rater.code), rater.code))
+    raters = sorted(study.raters.people().select_related("user"), key=lambda rater: natural(rater.code))
     people = Assignment.objects.filter(rater__in=[rater.pk for rater in raters])
     given: dict[int, dict[int, States]] = defaultdict(dict)
     lately: dict[int, int] = defaultdict(int)

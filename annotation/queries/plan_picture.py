@@ -21,6 +21,7 @@ from annotation.queries.arriving import arriving
 from annotation.queries.people import rater_ids
 from annotation.queries.planning import Given, StudyRows, asks, columns_by_section, study_rows
 from annotation.scheme.spec import Kind as QuestionKind
+from base.text import natural
 
 # Observed shares of the options are taken for the expected ones from this many labels on.
 _ENOUGH_LABELS = 100
@@ -240,7 +241,7 @@ def coverage(
     sheets = [pk for pk in rows.sheets if pk in with_work]
     at_work = given.rows.keys() | {seat.rater_id for seat in before or []}
     raters_here = [rater for rater in study.raters.select_related("user") if rater.pk in at_work]
-    raters = sorted(raters_here, key=lambda rater: (len(rater.code), rater.code))
+    raters = sorted(raters_here, key=lambda rater: natural(rater.code))
     columns = columns_by_section(study)
     old = {(seat.row_id, seat.rater_id) for seat in before} if before is not None else None
     labels = _labels_of(study, given, sheet_of, columns, section)

@@ -18,6 +18,7 @@ from annotation.people.access import AppRequest, for_roles
 
 # With 500 people and 2,000 sheets a whole board had a million cells, and 19 MB.
 PEOPLE_A_PAGE, SHEETS_A_PAGE = 50, 50
+PEOPLE_ACROSS = 8
 
 
 @never_cache  # as a sheet
@@ -27,6 +28,9 @@ def page(request: AppRequest, study: Study) -> HttpResponse:
     board = queries.board(study)
     people = Paginator(board.lines, PEOPLE_A_PAGE).get_page(request.GET.get("people"))
     sheets = Paginator(board.sheets, SHEETS_A_PAGE).get_page(request.GET.get("sheets"))
+    table = board.table(sheets, list(people))
+    # More people than sheets stand below each other, so that the table is not scrolled sideways.
+    by_person = len(people) > max(len(table), PEOPLE_ACROSS)
     context = {
         "study": study,
         "scheme": study.scheme.parsed,
@@ -34,7 +38,8 @@ def page(request: AppRequest, study: Study) -> HttpResponse:
         "people": people,
         "lines": queries.seen(people),
         "sheets": sheets,
-        "table": board.table(sheets, list(people)),
+        "table": table,
+        "turned": [(line, [cells[n] for _sheet, cells, _all in table]) for n, line in enumerate(people) if by_person],
         "can_warn": queries.can_warn(study),
         "vacancies": queries.vacancies(study),
         "panels": [(panel.title, reverse(panel.url_name, args=[study.slug])) for panel in doors.panels()],

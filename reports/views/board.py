@@ -21,6 +21,9 @@ from reports.stats.agreement import UndefinedStatistic, cohen_kappa
 from reports.stats.answers import IntArray
 from reports.stats.pairs import Weights, pair_tables
 
+# 40 people are 780 pairs. Those that share most cells are shown; the report has all.
+MOST_PAIRS = 45
+
 
 @dataclass(frozen=True)
 class PairAgreement:
@@ -47,12 +50,17 @@ def panel(request: AppRequest, study: Study) -> HttpResponse:
     data = queries.load(study, Filters())
     questions = [*data.questions, *data.value_questions]
     found = [dict(_pairs(question)) for question in questions]
-    pairs = sorted({pair for of_question in found for pair in of_question})
+    cells: Counter[tuple[int, int]] = Counter()
+    for of_question in found:
+        cells.update({pair: agreement.cells for pair, agreement in of_question.items()})
+    pairs = sorted(sorted(cells, key=lambda pair: (-cells[pair], pair))[:MOST_PAIRS])
     context = {
         "questions": [f"{question.section.title} · {question.spec.title}" for question in questions],
         "lines": [
             (data.people[a], data.people[b], [of_question.get((a, b)) for of_question in found]) for a, b in pairs
         ],
+        "study": study,
+        "n_more": len(cells) - len(pairs),
         "enough": ENOUGH_CELLS,
         "n_exposed": sum(question.n_exposed for question in questions),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -292,3 +293,15 @@ def test_a_long_board_has_pages_and_keeps_the_other_list(
     assert "page 2 of 2" in shown
     assert '<th scope="row">Second</th>' in shown
     assert '<th scope="row">Lease</th>' not in shown
+
+
+def test_more_people_than_sheets_stand_below_each_other(leases: Leases, client_of: ClientOf) -> None:
+    loan = builders.sheet(leases.study, "Loan", n_rows=1)
+    for n in (*range(1, 8), 10, 9, 8):
+        student = Rater.objects.create(study=leases.study, code=f"student{n}", kind=Rater.Kind.PERSON)
+        builders.assignments(student, loan)
+    table = page(client_of(leases.manager), leases).split('class="matrix board"')[1].split("</table>")[0]
+    names = re.findall(r'<th scope="row">.*?(\w+)</code>', table)
+    assert names[-10:] == [f"student{n}" for n in range(1, 11)]
+    assert [word in table.split("</thead>")[0] for word in ("Lease", "Loan")] == [True, True]
+    assert "<strong>0 / 10</strong>" in table.split("<tfoot>")[1]

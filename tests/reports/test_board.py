@@ -107,3 +107,20 @@ def test_labels_of_people_who_had_seen_the_others_are_left_out_and_that_is_said(
 
     assert "2 non-blind labels are left out: their raters had seen others’ labels" in page
     assert "too little data" in page  # of the other questions
+
+
+def test_of_very_many_pairs_those_with_most_cells_are_shown(leases: Leases, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(board, "MOST_PAIRS", 1)
+    given = {"ann": 4, "bob": 4, "cid": 1}
+    lines = [
+        f"{rater},Clause {1 + n // 2},acts,{1 + n % 2},strictness,1"
+        for rater, many in given.items()
+        for n in range(many)
+    ]
+    labels_in(leases.study, "\n".join(["rater,row,section,column_number,question,answer", *lines]))
+
+    page = panel(leases)
+
+    assert "<code>ann</code> · <code>bob</code>" in page
+    assert "<code>cid</code>" not in page
+    assert "2 more pairs, with no more cells in common than these, are in the report." in page
