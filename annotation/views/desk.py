@@ -155,6 +155,7 @@ def study(request: AppRequest, study: Study) -> HttpResponse:
         "sheets": Paginator(sheets.filter(archived_at=None), SHEETS_A_PAGE).get_page(request.GET.get("sheets")),
         "archived": sheets.exclude(archived_at=None),
         "may_close": sets_up,
+        "way_in": setup.way_in(study) if sets_up else None,
         "setup": setup.steps(study) if sets_up and not doors.next_in(study, request.user) else [],
         "raters": queries.rater_progress(study) if study.roles & {Role.MANAGER, Role.RESEARCHER} else None,
     }

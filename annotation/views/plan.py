@@ -20,7 +20,7 @@ from annotation.forms.desk import MoreRatersForm, PlanForm, ReplanForm, Withdraw
 from annotation.models import Assignment, Rater, Role, Row, Study
 from annotation.people.access import AppRequest, for_roles
 from annotation.planning import BY_SHEET, NOTHING_SHARED, Design, ImpossibleDesign
-from annotation.queries import DrawnMore, DrawnReplan, Given, StudyRows, WorkGiven, undoing
+from annotation.queries import DrawnMore, DrawnReplan, Given, StudyRows, WorkGiven, setup, undoing
 from annotation.queries.plan_picture import coverage, labels_asked
 from annotation.scheme.spec import SectionSpec
 from base.text import natural
@@ -76,6 +76,8 @@ def plan(request: AppRequest, study: Study) -> HttpResponse:
     for code, _sections, n in form.given_to_judges:
         of_judges[code] += n
     context["standing_judges"] = dict(sorted(of_judges.items()))
+    if not form.counts:
+        context |= {"has_rows": setup.has_rows(study), "way_in": setup.way_in(study)}
     return render(
         request, "annotation/plan.html", context | _standing(study, form.work, request.GET.get("section", ""))
     )

@@ -19,6 +19,7 @@ from annotation.actions import Refused
 from annotation.exchange.tables import safe_cell
 from annotation.models import Role, Study
 from annotation.people.access import AppRequest, for_roles
+from annotation.queries import setup
 from annotation.views.runs import RunPages
 from judges.forms import resumed_by
 from judges.generating import actions, planning, queries, signs_told
@@ -40,6 +41,7 @@ def runs(request: AppRequest, study: Study) -> HttpResponse:
         "study": study,
         "may_write": Role.MANAGER in study.roles,
         "runs": queries.runs_with_counts(study),
+        "way_in": setup.way_in(study),
         "has_rows": study.sheets.filter(rows__withdrawn_at=None, rows__isnull=False).exists(),
     }
     return render(request, "judges/generations.html", context)

@@ -458,7 +458,11 @@ def test_shares_are_said_in_percent(leases: Leases, loan: Sheet, client_of: Clie
 def test_an_empty_planner_speaks_of_contracts(leases: Leases, client_of: ClientOf) -> None:
     page = client_of(leases.manager).get(plan_url(leases)).content.decode()
 
-    assert "There are no contracts left to plan: all of their clauses are assigned, or there are none yet." in page
+    assert "There are no contracts left to plan: all of their clauses are assigned." in page
+    empty = builders.study("empty", of=leases.study.scheme, by=leases.manager)
+    page = client_of(leases.manager).get(reverse("annotation:plan", args=[empty.slug])).content.decode()
+    assert "There is nothing to plan yet. First bring in the contracts with their clauses." in page
+    assert f'class="button primary" href="{reverse("annotation:import", args=["empty"])}"' in page
 
 
 # --- by a program -----------------------------------------------------------------------------------------------------

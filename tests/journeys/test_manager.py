@@ -380,7 +380,7 @@ def test_sheets_of_a_study_are_told_to_be_empty(manager: Page) -> None:
     for path, sentence in {
         "": "The recipes of this study come here",
         "documents/": "First add the generated recipe",
-        "plan/": "There are no recipes left to plan",
+        "plan/": "There is nothing to plan yet",
         "judges/": "it comes here when you start one",
         "report/": "Nothing is labelled yet",
     }.items():
