@@ -186,7 +186,8 @@ def _read(run: Import, held: Held[ImportPart]) -> None:
 
     def finish(imported: Imported) -> None:
         with held.finishing():
-            outcome = {"sentences": imported.sentences(), "nothing_new": imported.nothing_new}
+            said = imported.sentences(run.study.scheme.parsed.words)
+            outcome = {"sentences": said, "nothing_new": imported.nothing_new}
             Import.objects.filter(pk=run.pk).update(outcome=outcome)
 
     by = replace(doing(run, held), at_end=finish)

@@ -475,6 +475,10 @@ def row_headings(header: Sequence[str], kinds: Collection[str], facets: Collecti
             blocks.append((i, PARAGRAPH))
         elif heading:
             unread.append(heading)
+    if {"rater", "answer"} <= {fold_heading(heading) for heading in unread}:
+        raise TableError(
+            gettext_noop("This is a file of labels: it has the columns “rater” and “answer”. Give it under “Labels”.")
+        )
     if "row" not in at:
         if header[0].startswith(("{", "[")):
             raise TableError(

@@ -17,6 +17,7 @@ from annotation.exchange import arrivals
 from annotation.exchange.tables import MAX_PROBLEMS_SHOWN, Lines, Problems
 from annotation.models import Arrival, Assignment, Column, Label, Rater, Section, Sheet, Study
 from annotation.scheme.spec import SectionSpec
+from annotation.scheme.words import Words
 from base.sentences import Sentence, gettext_noop
 
 
@@ -77,6 +78,9 @@ class Unresolved(Exception):
         self.template, self.values = template, values
 
 
+_WORDS = Words(row="row", rows="rows")  # as files call them
+
+
 @dataclass
 class Imported:
     """What an import did, in counts."""
@@ -108,11 +112,14 @@ class Imported:
             or self.changed
         )
 
-    def sentences(self) -> list[str]:
-        """What happened, for the person who imported."""
+    def sentences(self, words: Words = _WORDS) -> list[str]:
+        """What happened, for the person who imported; sheets and rows as `words` call them."""
+        words = words.translated()
+        sheets = {"n": self.sheets, "sheet": words.sheet, "sheets": words.sheets}
+        rows = {"n": self.rows, "row": words.row, "rows": words.rows}
         new = [
-            ngettext("%(n)s sheet", "%(n)s sheets", self.sheets) % {"n": self.sheets} if self.sheets else "",
-            ngettext("%(n)s row", "%(n)s rows", self.rows) % {"n": self.rows} if self.rows else "",
+            ngettext("%(n)s %(sheet)s", "%(n)s %(sheets)s", self.sheets) % sheets if self.sheets else "",
+            ngettext("%(n)s %(row)s", "%(n)s %(rows)s", self.rows) % rows if self.rows else "",
             ngettext("%(n)s column", "%(n)s columns", self.columns) % {"n": self.columns} if self.columns else "",
             ngettext("%(n)s rater", "%(n)s raters", self.raters) % {"n": self.raters} if self.raters else "",
             ngettext("%(n)s label", "%(n)s labels", self.labels) % {"n": self.labels} if self.labels else "",

@@ -309,6 +309,12 @@ class NewSchemeForm(forms.Form):
         return given
 
 
+def _short(slug: str, longest: int = 50) -> str:
+    """At most so many characters of a title's address, and no half word at its end."""
+    whole = slug[: longest + 1].rpartition("-")[0] if len(slug) > longest else slug
+    return whole or slug[:longest]
+
+
 def _free_address(slug: str, study: Study) -> str:
     """`slug`, unless another study than `study` has it: Django's own sentence calls it a slug, which no page does."""
     if Study.objects.filter(slug=slug).exclude(pk=study.pk).exists():
@@ -443,7 +449,7 @@ class StudyForm(forms.ModelForm):  # type: ignore[type-arg]
         self.fields["slug"].required = False
 
     def clean_slug(self) -> str:
-        slug: str = self.cleaned_data["slug"] or self._free(slugify(self.cleaned_data.get("title", ""))[:50])
+        slug: str = self.cleaned_data["slug"] or self._free(_short(slugify(self.cleaned_data.get("title", ""))))
         if slug == "new":
             raise forms.ValidationError(_("“new” is the address of this page. Choose another."))
         return _free_address(slug, self.instance)

@@ -27,6 +27,8 @@ _KNOWN_WORDS = {
     gettext_noop("sheets"),
     gettext_noop("document"),
     gettext_noop("documents"),
+    gettext_noop("row"),
+    gettext_noop("rows"),
 }
 
 

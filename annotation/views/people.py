@@ -139,12 +139,14 @@ def _problem(invite: Invite) -> str:
 
 
 def _welcome(request: HttpRequest, invite: Invite) -> HttpResponse:
-    messages.success(
-        request,
-        _("You are in “%(study)s” as %(role)s.") % {"study": invite.study.title, "role": invite.get_role_display()},
-    )
+    said = _("You are in “%(study)s” as %(role)s.") % {
+        "study": invite.study.title,
+        "role": invite.get_role_display(),
+    }
     if invite.role == Role.ANNOTATOR:
+        messages.success(request, f"{said} {_('What is given to you to label comes here.')}")
         return redirect("annotation:home")
+    messages.success(request, said)
     return redirect("annotation:study", invite.study.slug)
 
 

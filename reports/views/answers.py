@@ -6,7 +6,7 @@ What is kept comes at once. Where the intervals are not, a page comes without th
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -56,7 +56,9 @@ class Asked:
 
     @property
     def filtered(self) -> bool:
-        return without_intervals(self.filters) != Filters()
+        """Whether a reader chose something. Which encoder is here is nobody's choice."""
+        filters = self.filters if self.query.get("encoder") else replace(self.filters, encoder=Filters().encoder)
+        return without_intervals(filters) != Filters()
 
 
 def asked_query(request: AppRequest) -> QueryDict:

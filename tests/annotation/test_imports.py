@@ -316,7 +316,7 @@ def test_the_page_imports_rows_and_columns(simple: Study, client_of: ClientOf) -
     actions.add_member(study=simple, user=manager, role=builders.Role.MANAGER)
     files = {"rows": upload("row,text\nA,one\n"), "columns": upload("question\nWhat?\n")}
     response = client_of(manager).post("/studies/simple/import/rows/", files, follow=True)
-    assert "New: 1 sheet, 1 row, 1 column." in response.content.decode()
+    assert "New: 1 sheet, 1 document, 1 column." in response.content.decode()
 
 
 def test_the_page_imports_rows_of_a_workbook(leases: Leases, client_of: ClientOf) -> None:
@@ -326,7 +326,7 @@ def test_the_page_imports_rows_of_a_workbook(leases: Leases, client_of: ClientOf
     book.save(made)
     files = {"rows": upload(made.getvalue(), "rows.xlsx")}
     response = client_of(leases.manager).post(f"/studies/{leases.study.slug}/import/rows/", files, follow=True)
-    assert "New: 1 row." in response.content.decode()
+    assert "New: 1 clause." in response.content.decode()
     assert [block.text for block in Row.objects.get(name="Clause 9").blocks] == ["Die Miete ist „fällig“;", "sofort."]
 
 
@@ -340,7 +340,7 @@ def test_a_workbook_brings_its_sheet_of_columns_too(leases: Leases, client_of: C
     book.save(file)
     sent = {"rows": upload(file.read_bytes(), "both.xlsx")}
     page = client_of(leases.manager).post(f"/studies/{leases.study.slug}/import/rows/", sent, follow=True)
-    assert "New: 1 sheet, 1 row, 1 column." in page.content.decode()
+    assert "New: 1 contract, 1 clause, 1 column." in page.content.decode()
     said = io.StringIO()
     call_command("import_rows", leases.study.slug, str(file), stdout=said)
     assert "Nothing new" in said.getvalue()
@@ -413,3 +413,12 @@ def test_of_two_files_under_one_name_none_is_read(leases: Leases, api_of: ApiOf)
 
     sentence = "2 files were sent under this name, and one is read at a time."
     assert (response.status_code, response.json()) == (400, {"rows": [sentence]})
+
+
+def test_labels_that_are_given_as_rows_are_told_where_they_belong(leases: Leases, client_of: ClientOf) -> None:
+    text = "sheet,row,rater,question,answer\n" + "Lease,Clause 1,ann,stated,stated\n" * 3
+    file = SimpleUploadedFile("labels.csv", text.encode())
+    url = reverse("annotation:import-rows", args=[leases.study.slug])
+    shown = client_of(leases.manager).post(url, {"rows": file}).content.decode()
+    assert "This is a file of labels: it has the columns “rater” and “answer”. Give it under “Labels”." in shown
+    assert "has the row “Clause 1” on line" not in shown

@@ -319,6 +319,17 @@ def test_two_who_change_settings_at_the_same_time_keep_each_others(leases: Lease
     assert (leases.study.guideline, leases.study.title) == ("Skim it.", "Second round")
 
 
+def test_a_long_title_makes_an_address_of_whole_words(leases: Leases, client_of: ClientOf) -> None:
+    title = "Letters to the municipal help desk of Brno, autumn 2026: tone and urgency"
+    data = {"title": title, "scheme": leases.study.scheme_id}
+    owner = client_of(builders.user("olga", superuser=True))
+    owner.post(reverse("annotation:new-study"), data)
+    assert Study.objects.get(title=title).slug == "letters-to-the-municipal-help-desk-of-brno-autumn"
+    data = {"title": f"{'x' * 60} and more", "scheme": leases.study.scheme_id}
+    owner.post(reverse("annotation:new-study"), data)
+    assert Study.objects.get(title=data["title"]).slug == "x" * 50
+
+
 def test_closing_a_sheet_says_first_what_is_not_submitted(leases: Leases, client_of: ClientOf) -> None:
     page = client_of(leases.manager).get(reverse("annotation:study", args=[leases.study.slug])).content.decode()
     assert "4 assignments are not submitted; what was labelled in them is kept." in page

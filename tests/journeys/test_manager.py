@@ -92,7 +92,7 @@ def test_from_a_scheme_file_to_a_sheet_on_somebodys_desk(manager: Page, browsing
     anna.get_by_label("Password", exact=False).first.fill(PASSWORD)
     anna.get_by_label("Password confirmation").fill(PASSWORD)
     anna.get_by_role("button", name="Make it and join").click()
-    message(anna, "You are in “Salads” as annotator.")
+    message(anna, "You are in “Salads” as annotator. What is given to you to label comes here.")
     expect(anna.get_by_text("Nothing is assigned to you yet.")).to_be_visible()
     browsing.expect("status of 410")
     anna.goto(links[0])
@@ -106,7 +106,7 @@ def test_from_a_scheme_file_to_a_sheet_on_somebodys_desk(manager: Page, browsing
     boris.get_by_label("Password").fill(PASSWORD)
     boris.get_by_role("button", name="Log in").click()
     boris.get_by_role("button", name="Join as boris").click()
-    message(boris, "You are in “Salads” as annotator.")
+    message(boris, "You are in “Salads” as annotator. What is given to you to label comes here.")
 
     page.get_by_role("link", name="Plan").click()
     expect(page.locator("#preview")).to_contain_text("1 of 2 documents are labelled twice")

@@ -793,7 +793,7 @@ def test_who_may_write_sees_what_a_search_will_do_and_one_click_searches_for_an_
     done(started(sheet, 1))
     page = client.get(reverse("recipes:new-search", args=["dishes"])).content.decode()
     assert "Chili recipe" in page
-    assert "until <strong>5</strong> more are documents" in page
+    assert "until <strong>5</strong> more documents" in page
     assert "1 is there already and stays" in page
     asked = {"sheets": [sheet.pk], "words": "{name} soup", "engines": ["searxng"], "documents": 3}
     part = client.get(reverse("recipes:new-search", args=["dishes"]), asked, headers={"HX-Request": "true"})
