@@ -29,7 +29,8 @@ _ENOUGH_LABELS = 100
 MOST_SHEETS = 40  # with a matrix
 MOST_ROWS = 200  # of a matrix
 WHOLE = 30  # rows of a matrix that has all of them; of a longer one those that somebody has
-MOST_RATERS = 60  # in the tables of loads and pairs
+MOST_RATERS = 60  # in the table of loads
+MOST_PAIRED = 16  # raters in the table of pairs, which fits a window then
 
 
 @dataclass(frozen=True)
@@ -137,7 +138,7 @@ class Coverage:
     def pairs(self) -> tuple[tuple[Rater, tuple[int | None, ...]], ...]:
         """Rater × rater, None on and above the diagonal; empty where there are too many to be drawn."""
         raters = [load.rater for load in self.loads]
-        if len(raters) > MOST_RATERS:
+        if len(raters) > MOST_PAIRED:
             return ()
 
         def of_two(a: Rater, b: Rater) -> int:

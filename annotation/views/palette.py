@@ -17,7 +17,7 @@ from annotation.exchange.spreadsheet.hints import hint
 from annotation.exchange.spreadsheet.layout import skipped
 from annotation.scheme import checks
 from annotation.scheme.rule_specs import OF_STATES, CheckSpec
-from annotation.scheme.spec import QuestionSpec
+from annotation.scheme.spec import Kind, QuestionSpec
 from annotation.scheme.values import TextSpec
 from annotation.templatetags.palate import NOTE_WORDS
 
@@ -239,6 +239,7 @@ def palette(grid: queries.Grid) -> dict[int, dict[str, object]]:
         question.pk: {
             "key": question.key,
             "about": table.spec.question(question.key).about,
+            "means": _meaning(table.spec.question(question.key)),
             "section": table.section.key,
             "askUnless": {
                 ids[table.section.key, other]: options
@@ -254,6 +255,11 @@ def palette(grid: queries.Grid) -> dict[int, dict[str, object]]:
         for table in grid.tables
         for question in table.questions
     }
+
+
+def _meaning(question: QuestionSpec) -> str:
+    """What stands beside the numbers of a scale, which say nothing of themselves."""
+    return question.help if question.kind == Kind.SCALE else ""
 
 
 def grid_messages(*, closed: bool) -> SafeString:

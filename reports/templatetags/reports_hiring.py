@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django import template
+from django.utils.formats import number_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -18,6 +19,12 @@ register = template.Library()
 @register.filter
 def percent(share: float | None) -> str:
     return words.percent(share)
+
+
+@register.filter
+def tenths(share: float | None) -> str:
+    """As `percent`, always with its digit, so that numbers stand below each other."""
+    return "–" if share is None else str(number_format(share * 100, 1))
 
 
 @register.simple_tag(takes_context=True)

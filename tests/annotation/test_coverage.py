@@ -170,6 +170,7 @@ def test_what_is_too_much_for_a_page_is_counted_and_not_drawn(leases: Leases, mo
     seats = seats_of(leases, {"A1": [0, 1, 2], "A2": [0, 1], "A3": [0]})
     whole = coverage(leases.study, seats)
     monkeypatch.setattr("annotation.queries.plan_picture.MOST_RATERS", 2)
+    monkeypatch.setattr("annotation.queries.plan_picture.MOST_PAIRED", 2)
     monkeypatch.setattr("annotation.queries.plan_picture.MOST_ROWS", 2)
     picture = coverage(leases.study, seats)
 

@@ -17,6 +17,7 @@ import { make } from "../page/elements.js";
  * @property {string} key
  * @property {string | null} about the facet of the columns that it is about
  * @property {string} section
+ * @property {string} means what the numbers of a scale mean, beside them
  * @property {Record<string, string[]>} askUnless question -> answers
  * @property {Record<string, string>} presets column -> answer
  * @property {Option[]} options none where its answers are values

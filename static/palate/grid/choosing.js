@@ -187,7 +187,9 @@ export class Choosing {
     if (mine !== undefined && this.cells.takesValues(cell)) return this.showBoth(cell, mine);
     const drawn = `${cell.question} ${isText}`;
     if (this.drawn !== drawn) {
-      this.choices.replaceChildren(...this.buttonsOf(cell.question, isText));
+      const { means } = this.cells.spec(cell);
+      const meaning = means ? [make("span", { className: "means quiet", dir: "auto", textContent: means })] : [];
+      this.choices.replaceChildren(...this.buttonsOf(cell.question, isText), ...meaning);
       this.drawn = drawn;
     }
     const chosen = optionOf(cell.code);
