@@ -13,10 +13,11 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation import actions, scripts
+from annotation import actions, queries, scripts
 from annotation.evidence.blocks import Block
 from annotation.models import Assignment, Label, Option, Rater, Study
 from annotation.templatetags.palate import grid_dialogs
+from annotation.views.palette import palette
 from tests import builders
 from tests.annotation.test_saving import change, save
 from tests.builders import ClientOf, Leases, label
@@ -317,6 +318,17 @@ def test_two_who_change_settings_at_the_same_time_keep_each_others(leases: Lease
     assert mara.post(url, again).status_code == 302
     leases.study.refresh_from_db()
     assert (leases.study.guideline, leases.study.title) == ("Skim it.", "Second round")
+
+
+def test_a_scale_says_beside_its_numbers_what_they_mean(leases: Leases) -> None:
+    meaning = "1 is a wish, 3 is a duty"
+    spec = builders.SCHEME.replace("title: Strictness", f"title: Strictness\n        help: {meaning}")
+    spec = spec.replace("title: Stated\n", "title: Stated\n        help: Look twice.\n", 1)
+    study = builders.study("scales", of=builders.scheme(spec.replace("version: 1", "version: 2")))
+    sheet = builders.sheet(study)
+    work = builders.assignments(builders.rater(study, builders.user("sara")), sheet)
+    said = palette(queries.grid(sheet, Assignment.objects.filter(rater=work[0].rater)))
+    assert sorted(str(question["means"]) for question in said.values()) == ["", "", "", meaning]
 
 
 def test_a_long_title_makes_an_address_of_whole_words(leases: Leases, client_of: ClientOf) -> None:

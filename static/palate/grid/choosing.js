@@ -188,7 +188,9 @@ export class Choosing {
     const drawn = `${cell.question} ${isText}`;
     if (this.drawn !== drawn) {
       const { means } = this.cells.spec(cell);
-      const meaning = means ? [make("span", { className: "means quiet", dir: "auto", textContent: means })] : [];
+      const meaning = means
+        ? [make("span", { className: "means quiet", dir: "auto", title: means, textContent: means })]
+        : [];
       this.choices.replaceChildren(...this.buttonsOf(cell.question, isText), ...meaning);
       this.drawn = drawn;
     }
