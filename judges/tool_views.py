@@ -15,6 +15,7 @@ from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
+from django.utils.safestring import mark_safe
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -23,6 +24,7 @@ from annotation import doors as annotation_doors
 from annotation.actions import Refused
 from annotation.models import Label, Role, Study
 from annotation.people.access import AppRequest, for_roles
+from base.markup import html_of
 from judges import actions, doors, estimating, queries, trying
 from judges.calibrations import views as calibration_views
 from judges.extraction import queries as extraction_queries
@@ -253,7 +255,10 @@ def help_page(request: AppRequest, study: Study) -> HttpResponse:
     """What the documentation says of judges, section by section, each at its own address."""
     text = (settings.BASE_DIR / "docs" / "judges.md").read_text(encoding="utf-8")
     sections = [part.partition("\n") for part in ("\n" + text).split("\n## ")[1:]]
-    found = [{"title": title, "anchor": slugify(title), "text": body.strip()} for title, _end, body in sections]
+    found = [
+        {"title": title, "anchor": slugify(title), "html": mark_safe(html_of(body))}  # noqa: S308 (it escapes all)
+        for title, _end, body in sections
+    ]
     return render(request, "judges/help.html", {"study": study, "sections": found})
 
 
