@@ -158,7 +158,8 @@ class _Mention(NamedTuple):
     is_last: bool
 
 
-_MARKUP = re.compile(r"[*`]|(?<!\w)_+|_+(?!\w)")
+# Underscores are looked for where they begin alone: from each of many, the others would be looked through again.
+_MARKUP = re.compile(r"[*`]|(?<!\w)_+|(?<!_)_+(?!\w)")
 # The beginning of a line with what lists, headings, tables and JSON put there; or the end of another verdict.
 _HEAD = r"(?:^[\s#>•|{\"“„+-]*(?:\(?\d{1,2}[.)]\s*)?|[|;,]\s+)(?:(?:rating|score)\s+(?:for|of)\s+)?"
 # A remark, “(1-5)”, but not the rating itself, “(4)”; and the word rating.
@@ -182,11 +183,12 @@ _QUOTED = re.compile(r"^\"([^\"]*)\"$")  # as JSON has it
 
 
 def _mentions(text: str, names: Sequence[str]) -> Iterator[_Mention]:
-    """In the order of the text."""
+    """In the order of the text. White space without end is one space: from each of it, the rest would be looked through
+    again."""
     patterns = {name: r"[\s_-]+".join(map(re.escape, name.split())) for name in names}
     one_of = "|".join(f"(?P<n{place}>{pattern})" for place, pattern in enumerate(patterns.values()))
     anywhere = re.compile(f"{_HEAD}(?:{one_of})(?!\\w){_TAIL}{_SEPARATOR}", re.IGNORECASE)
-    lines = [_MARKUP.sub("", line).rstrip() for line in text.splitlines()]
+    lines = [" ".join(_MARKUP.sub("", line).split()) for line in text.splitlines()]
     places = [(number, match) for number, line in enumerate(lines) for match in anywhere.finditer(line)]
     for index, (number, match) in enumerate(places):
         name = list(patterns)[next(place for place in range(len(patterns)) if match[f"n{place}"] is not None)]
@@ -195,11 +197,10 @@ def _mentions(text: str, names: Sequence[str]) -> Iterator[_Mention]:
         rest = line[match.end() : next_match.start() if until == number and next_match else len(line)]
         if not rest.strip():
             # A heading; the rating stands under it.
-            while below and not below[0].strip():
-                below = below[1:]
-            rest, below = (below[0], below[1:]) if below else ("", [])
-        is_row = line.lstrip().startswith("|")
-        is_last = next_match is None and not any(lines_below.strip() for lines_below in below)
+            under = next((place for place, said in enumerate(below) if said), len(below))
+            rest, below = (below[under], below[under + 1 :]) if under < len(below) else ("", [])
+        is_row = line.startswith("|")
+        is_last = next_match is None and not any(below)
         yield _Mention(name, _SAYS_RATING.sub("", rest).strip(), () if is_row else tuple(below), is_last)
 
 

@@ -88,8 +88,10 @@ _LETTER = re.compile(
     r"\A\s*(?:dear\s+\w+|(?:thank\s+you|thanks)\s+for\s+(?:your|the|writing|asking)\s*(?:letter|e-?mail|message|question)?)",
     re.IGNORECASE,
 )
+# In its own line, and so once: over the empty lines before it, it would be looked for again from each of them.
 _CLOSING = re.compile(
-    r"^\s*(?:yours\s+(?:sincerely|truly|faithfully)|sincerely|(?:best|kind|warm)\s+(?:regards|wishes))\s*,?\s*$",
+    r"^[^\S\n]*+(?:yours\s++(?:sincerely|truly|faithfully)|sincerely|(?:best|kind|warm)\s++(?:regards|wishes))"
+    r"[^\S\n]*+,?[^\S\n]*+$",
     re.IGNORECASE | re.MULTILINE,
 )
 _GOES_ON = re.compile(r"\A[ \t]*(?:[,;:.?!)\]]|(?:and|or|but|with|without|that|which|from)\b)")

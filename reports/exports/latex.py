@@ -25,8 +25,9 @@ _SPECIAL = {
 _SPECIALS = re.compile("|".join(map(re.escape, _SPECIAL)))
 # Letters beyond Latin need fonts that pdflatex has not; a sign in their place shows that something stood there.
 _BEYOND = re.compile(r"[^\x00-\u024f]")
-# A blank line ends a paragraph, and with it the command in whose argument it stands.
-_ENDS = re.compile(r" *[\x00-\x1f\x7f][\x00-\x20\x7f]*")
+# A blank line ends a paragraph, and with it the command in whose argument it stands. Spaces before are looked for from
+# the first of them alone.
+_ENDS = re.compile(r"(?<! ) *[\x00-\x1f\x7f][\x00-\x20\x7f]*")
 # What LaTeX takes for its own behind the end of a line or a rule, wherever the next line begins.
 _TAKEN = ("[", "*")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -101,3 +102,16 @@ def test_whatever_is_said_thirty_times_is_a_loop(words: list[str]) -> None:
 @given(st.lists(st.integers(), unique=True, max_size=300))
 def test_words_of_which_none_comes_twice_are_no_loop(numbers: list[int]) -> None:
     assert loop(" ".join(f"w{number}" for number in numbers)) == ""
+
+
+@pytest.mark.parametrize("signs", ["\n", " ", " \n", "\t", "yours\n"])
+def test_white_space_without_end_is_read_in_passing(signs: str) -> None:
+    """A model that is caught in empty lines writes them to its last token; 16,000 took twelve seconds."""
+    began = time.process_time()
+    seen_in("Mix." + signs * (100_000 // len(signs)) + "x", prompt="Give me a recipe.")
+    assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize("closing", ["Best wishes,", "  Yours  sincerely ", "Sincerely\t,\r"])
+def test_a_letter_is_seen_by_its_closing_line(closing: str) -> None:
+    assert prefix(f"How do I cook this?\n\n{closing}\n\nAnna", prompt="Goulash") == closing.strip()
