@@ -69,6 +69,16 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         invite = invitation_at(sociallogin.get_redirect_url(request))
         return None if invite and invite.bound and not bound_invites.is_shown(request, invite) else invite
 
+    def authenticate_by_email(self, sociallogin: Any) -> tuple[User, str] | None:
+        """An address opens the account of whom it was shown to be here, by a mail to it. Anybody may give that of
+        another as their own: who owns it would be led into their account, and share it with them."""
+        from allauth.account.models import EmailAddress
+
+        found: tuple[User, str] | None = super().authenticate_by_email(sociallogin)
+        if found and EmailAddress.objects.filter(user=found[0], email__iexact=found[1], verified=True).exists():
+            return found
+        return None
+
     def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
         """An address that an account here has does not make a second one, and opens the first only where the
         installation trusts the provider. Who comes under a name of the day has no account here."""
