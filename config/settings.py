@@ -549,6 +549,11 @@ WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = not _is_production
 
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000
 DATA_UPLOAD_MAX_NUMBER_FILES = 2_000
+FILE_UPLOAD_HANDLERS = [
+    "accounts.uploads.OfSomebody",
+    "django.core.files.uploadhandler.MemoryFileUploadHandler",
+    "django.core.files.uploadhandler.TemporaryFileUploadHandler",
+]
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = _behind_https
 SECURE_HSTS_SECONDS = 31_536_000 if _behind_https else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = _hsts != "host"
