@@ -40,6 +40,7 @@ class ReportsConfig(AppConfig):
             position=85, label=_("Hiring"), url_name="reports:hiring", roles={Role.MANAGER, Role.RESEARCHER}
         )
         doors.register_panel(position=10, title=_("Agreement so far"), url_name="reports:board")
+        doors.register_panel(position=15, title=_("Against gold"), url_name="reports:gold-board")
         doors.register_panel(position=30, title=_("Hired judges"), url_name="reports:hiring-board")
         doors.register_plan_panel(position=10, title=_("Development and test"), url_name="reports:hiring-split")
         doors.register_plan_panel(position=20, title=_("Suggestions of a judge"), url_name="reports:suggestions-panel")

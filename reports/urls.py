@@ -25,6 +25,7 @@ urlpatterns = [
     path("studies/<slug:slug>/report/at/", answers.at, name="at"),
     path("studies/<slug:slug>/report/table.csv", counted(answers.table_csv, "download"), name="table"),
     path("studies/<slug:slug>/report/board/", board.panel, name="board"),
+    path("studies/<slug:slug>/report/board/gold/", board.gold_panel, name="gold-board"),
     path("studies/<slug:slug>/report/report.csv", counted(views.report_csv, "download"), name="csv"),
     path("studies/<slug:slug>/report/report.xlsx", counted(views.report_xlsx, "download"), name="xlsx"),
     path("studies/<slug:slug>/report/labels.csv", counted(views.labels_csv, "download"), name="labels"),

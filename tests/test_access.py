@@ -769,6 +769,7 @@ TABLE = {
     "reports:at": Url(READERS, args=slug, query={"table": "duties.stated.agreement"}),
     "reports:table": Url(READERS, args=slug, query={"table": "duties.stated.agreement"}),
     "reports:board": Url(READERS, args=slug),
+    "reports:gold-board": Url(READERS, args=slug),
     "reports:csv": Url(READERS, args=slug),
     "reports:xlsx": Url(READERS, args=slug),
     "reports:labels": Url(READERS, args=slug),

@@ -1,4 +1,4 @@
-"""The panel of the board that says how far people agree so far, pair by pair."""
+"""The panels of the board that say how far people agree so far, pair by pair, and how often each is right by gold."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from django.http import HttpResponse
-from django.shortcuts import render
+from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
 
-from annotation.models import Role, Study
+from annotation.models import Label, Rater, Role, Sheet, Study
 from annotation.people.access import AppRequest, for_roles
 from annotation.scheme.spec import Kind
 from reports import queries
@@ -44,6 +44,18 @@ class PairAgreement:
         return self.cells < ENOUGH_CELLS
 
 
+@dataclass(frozen=True)
+class Rightness:
+    """In how many of the cells with gold that a rater answered the answer is the gold's."""
+
+    cells: int
+    right: int
+
+    @property
+    def percent(self) -> int:
+        return round(100 * self.right / self.cells)
+
+
 @require_GET
 @for_roles(Role.MANAGER, Role.RESEARCHER)
 def panel(request: AppRequest, study: Study) -> HttpResponse:
@@ -65,6 +77,49 @@ def panel(request: AppRequest, study: Study) -> HttpResponse:
         "n_exposed": sum(question.n_exposed for question in questions),
     }
     return render(request, "reports/_board.html", context)
+
+
+@require_GET
+@for_roles(Role.MANAGER, Role.RESEARCHER)
+def gold_panel(request: AppRequest, study: Study) -> HttpResponse:
+    """How often each person says what the gold says, question by question; of one sheet, where one is named."""
+    golden = Label.objects.filter(assignment__rater__study=study, assignment__rater__kind=Rater.Kind.GOLD)
+    sheets = Sheet.objects.filter(pk__in=golden.values("assignment__row__sheet")).order_by("position", "pk")
+    named = request.GET.get("sheet", "")
+    sheet = get_object_or_404(sheets, pk=named) if named.isdecimal() else None
+    data = queries.load(study, Filters(sheets=(sheet.pk,) if sheet else ()))
+    found = [(question, _right(question)) for question in (*data.questions, *data.value_questions)]
+    with_gold = [(question, right) for question, right in found if _has_gold(question)]
+    lines = [(person, [right.get(i) for _of, right in with_gold]) for i, person in enumerate(data.people)]
+    context = {
+        "study": study,
+        "scheme": study.scheme.parsed,
+        "questions": [f"{question.section.title} · {question.spec.title}" for question, _of in with_gold],
+        "lines": [(person, cells) for person, cells in lines if any(cells)],
+        "sheets": sheets,
+        "sheet": sheet,
+    }
+    return render(request, "reports/_board_gold.html", context)
+
+
+def _has_gold(question: QuestionData) -> bool:
+    return any((~np.isin(gold.code, question.blanks)).any() for gold in question.golds.values())
+
+
+def _right(question: QuestionData) -> dict[int, Rightness]:
+    """By the places of the people who answered cells that have gold; nothing to answer is none, as above."""
+    of_gold = [gold.where(~np.isin(gold.code, question.blanks)) for gold in question.golds.values()]
+    if not of_gold:
+        return {}
+    cell, code = (np.concatenate([getattr(gold, name) for gold in of_gold]) for name in ("cell", "code"))
+    said = question.people.where(np.isin(question.people.cell, cell))
+    # With several golds a cell has the answer of each, and any of them is right.
+    keys = code.max(initial=0) + said.code.max(initial=0) + 1
+    right = np.isin(said.cell * keys + said.code, cell * keys + code)
+    return {
+        int(person): Rightness(cells=int((said.rater == person).sum()), right=int(right[said.rater == person].sum()))
+        for person in np.unique(said.rater)
+    }
 
 
 def _pairs(question: QuestionData) -> Iterator[tuple[tuple[int, int], PairAgreement]]:

@@ -15,10 +15,20 @@ from tests.annotation.importing import labels_in
 from tests.builders import Leases
 
 
-def panel(leases: Leases) -> str:
+def panel(leases: Leases, name: str = "board", **query: str | int) -> str:
     client = Client()
     client.force_login(leases.manager)
-    return client.get(reverse("reports:board", args=[leases.study.slug])).content.decode()
+    return client.get(reverse(f"reports:{name}", args=[leases.study.slug]), query).content.decode()
+
+
+def words(page: str) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", page).split())
+
+
+def gold(leases: Leases, *cells: str) -> None:
+    """Each `row,section,column,question,answer`."""
+    lines = ["rater,sheet,row,section,column,question,answer", *(f"gold,{cell}" for cell in cells)]
+    labels_in(leases.study, "\n".join(lines))
 
 
 def test_nothing_in_common_is_said(leases: Leases) -> None:
@@ -124,3 +134,59 @@ def test_of_very_many_pairs_those_with_most_cells_are_shown(leases: Leases, monk
     assert "<code>ann</code> · <code>bob</code>" in page
     assert "<code>cid</code>" not in page
     assert "2 more pairs, with no more cells in common than these, are in the report." in page
+
+
+def test_where_there_is_no_gold_it_is_said_how_there_can_be(leases: Leases) -> None:
+    builders.label(leases.annas[0])
+
+    assert "There is no gold yet. Once the right answers to some clauses are imported" in panel(leases, "gold-board")
+
+
+def test_gold_that_nobody_else_has_answered_says_nothing_of_anybody(leases: Leases) -> None:
+    gold(leases, "Lease,Clause 1,duties,Pay rent,stated,stated")
+
+    assert "Nobody has answered a cell that has gold yet." in panel(leases, "gold-board")
+
+
+def test_each_person_is_held_against_the_gold(leases: Leases) -> None:
+    gold(
+        leases,
+        "Lease,Clause 1,duties,Pay rent,stated,stated",
+        "Lease,Clause 1,duties,Insure,stated,absent",
+        "Lease,Clause 2,duties,Insure,stated,absent",
+    )
+    for assignment in (leases.annas[0], leases.boriss[0], leases.judges[0]):
+        builders.label(assignment)
+    builders.label(leases.boriss[1], {("Insure", "stated"): "absent"})
+
+    page = words(panel(leases, "gold-board"))
+
+    # Both found rent stated and insurance implied in the first clause; Boris alone labelled the second one.
+    assert "A1 50 % 1 of 2 cells" in page
+    assert "A2 67 % 2 of 3 cells" in page
+    assert "J1" not in page
+    assert "Duties · Stated" in page
+    assert "Strictness" not in page  # no gold there
+
+
+def test_gold_of_one_sheet_is_looked_at_alone(leases: Leases) -> None:
+    """Training has gold that was there before; that of the other sheets was decided from people's answers."""
+    other = builders.sheet(leases.study, "Training")
+    theirs = builders.assignments(leases.study.raters.get(code="A1"), other)
+    gold(leases, "Lease,Clause 1,duties,Insure,stated,absent", "Training,Clause 1,duties,Insure,stated,implied")
+    for assignment in (leases.annas[0], theirs[0]):
+        builders.label(assignment)
+
+    assert "A1 50 % 1 of 2 cells" in words(panel(leases, "gold-board"))
+    assert "A1 100 % 1 of 1 cell " in words(panel(leases, "gold-board", sheet=other.pk))
+    assert "A1 0 % 0 of 1 cell " in words(panel(leases, "gold-board", sheet=leases.sheet.pk))
+
+
+def test_what_had_nothing_to_answer_is_not_right(leases: Leases) -> None:
+    gold(leases, "Lease,Clause 1,acts,Inspect,act,found", "Lease,Clause 1,acts,Inspect,strictness,1")
+    builders.label(leases.annas[0], {("Inspect", "act"): "found", ("Inspect", "strictness"): "1"})
+
+    page = words(panel(leases, "gold-board"))
+
+    assert "Acts · Act Acts · Strictness A1" in page  # not the party, which the column presets
+    assert page.count("1 of 1 cell") == 2
