@@ -22,13 +22,12 @@ from django.utils.translation import gettext as _
 from annotation import doors
 from annotation.actions import Refused, lock_study, lock_to_resume
 from annotation.exchange import arrivals, uploads
-from annotation.exchange.json_tables import open_labels
+from annotation.exchange.json_tables import open_columns, open_labels, open_rows
 from annotation.exchange.label_imports import Doing, import_labels
 from annotation.exchange.label_reading import LabelImport
 from annotation.exchange.row_imports import Imported, ImportRefused, translated
 from annotation.exchange.rows_and_columns import import_rows
 from annotation.exchange.tables import TableError
-from annotation.exchange.workbooks import open_columns, open_rows
 from annotation.models import Import, ImportPart, Study, User
 from work import actions as work
 from work.actions import Held

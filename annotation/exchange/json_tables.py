@@ -1,4 +1,4 @@
-"""JSON that people bring, read as the tables that CSV files are: JSON lines, and tasks of Label Studio.
+"""JSON that people bring, read as the tables that CSV files are: JSON lines, lists, and tasks of Label Studio.
 
 Pure Python: no Django, no database. docs/import.md says what becomes which column.
 """
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, NamedTuple
 
 from annotation.answers import AnswerKind, Value
+from annotation.exchange import workbooks
 from annotation.exchange.tables import (
     FileLine,
     FileTable,
@@ -30,6 +31,8 @@ from base.text import storable
 # A key of a line that no column is made of: texts of any length, and what has columns of its own inside.
 _NO_COLUMNS = frozenset({"scores"})
 _NOT_TEXT = gettext_noop("Line %(line)s of “%(file)s” is not UTF-8 text.")
+_A_LABEL = '{"rater": "A1", "row": "7", "answer": "yes"}'
+_A_ROW = '{"row": "7", "text": "…"}'
 
 
 class _Json(str):
@@ -87,6 +90,14 @@ class JsonTable(FileTable):
         return _tasks(self.stream, self.name, problems) if self.label_studio else _json_lines(self.stream, self.name)
 
 
+@dataclass(frozen=True)
+class JsonRows(JsonTable):
+    """Rows or columns made of JSON: one object a line, or a list of objects; of tasks of Label Studio it is “data”."""
+
+    def _records(self, problems: Problems) -> Iterator[_Record]:
+        return _listed(self.stream, self.name) if self.label_studio else _lines_of_rows(self.stream, self.name)
+
+
 def open_labels(stream: BinaryIO, *, name: str, max_bytes: int) -> FileTable:
     """A file of labels, whichever it is: CSV, TSV, a workbook, JSON lines or Label Studio's JSON.
 
@@ -95,24 +106,42 @@ def open_labels(stream: BinaryIO, *, name: str, max_bytes: int) -> FileTable:
     stream.seek(0)
     if is_workbook(stream.read(4)):
         return open_labels_sheet(stream, name=name, max_bytes=max_bytes)
-    stream.seek(0)
-    if stream.read(200).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] not in (b"{", b"["):
+    if not _is_json(stream):
         return open_table(stream, name=name, max_bytes=max_bytes)
-    check_size(stream, name=name, max_bytes=max_bytes)
-    return _open_json(stream, name=name)
+    return _open_json(stream, JsonTable, name=name, max_bytes=max_bytes)
 
 
-def _open_json(stream: BinaryIO, *, name: str) -> JsonTable:
+def open_rows(stream: BinaryIO, *, name: str, max_bytes: int) -> FileTable:
+    """A file of rows: JSON, or what `workbooks.open_rows` takes. Raises as `open_table`."""
+    if _is_json(stream):
+        return _open_json(stream, JsonRows, name=name, max_bytes=max_bytes)
+    return workbooks.open_rows(stream, name=name, max_bytes=max_bytes)
+
+
+def open_columns(stream: BinaryIO, *, name: str, max_bytes: int) -> FileTable:
+    """A file of columns: JSON, or what `workbooks.open_columns` takes. Raises as `open_table`."""
+    if _is_json(stream):
+        return _open_json(stream, JsonRows, name=name, max_bytes=max_bytes)
+    return workbooks.open_columns(stream, name=name, max_bytes=max_bytes)
+
+
+def _is_json(stream: BinaryIO) -> bool:
+    stream.seek(0)
+    return stream.read(200).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"[")
+
+
+def _open_json(stream: BinaryIO, of: type[JsonTable], *, name: str, max_bytes: int) -> JsonTable:
     """Find the columns of a JSON file.
 
     Raises:
-        TableError: empty, not UTF-8, no JSON, or JSON of another make.
+        TableError: too large, empty, not UTF-8, no JSON, or JSON of another make.
     """
+    check_size(stream, name=name, max_bytes=max_bytes)
     stream.seek(0)
     start = stream.read(3)
     stream.seek(3 if start == b"\xef\xbb\xbf" else 0)
     label_studio = stream.read(200).lstrip()[:1] == b"["
-    table = JsonTable(stream, name, "utf-8", "", (), label_studio)
+    table = of(stream, name, "utf-8", "", (), label_studio)
     problems = Problems(name)
     header = tuple(dict.fromkeys(key for record in table._records(problems) for key in record.values))
     if not header and problems.total:
@@ -120,13 +149,21 @@ def _open_json(stream: BinaryIO, *, name: str) -> JsonTable:
     if not header:
         raise TableError(gettext_noop("“%(file)s” is empty."), file=name)
     check_headings(header, name=name)
-    return JsonTable(stream, name, "utf-8", "", header, label_studio)
+    return of(stream, name, "utf-8", "", header, label_studio)
 
 
 # --- one object a line -----------------------------------------------------------------------------------------------
 
 
 def _json_lines(stream: BinaryIO, name: str) -> Iterator[_Record]:
+    return (_Record(number, _texts(of)) for number, of in _objects_of_lines(stream, name, _A_LABEL))
+
+
+def _lines_of_rows(stream: BinaryIO, name: str) -> Iterator[_Record]:
+    return (_Record(number, _texts_of_row(of)) for number, of in _objects_of_lines(stream, name, _A_ROW))
+
+
+def _objects_of_lines(stream: BinaryIO, name: str, example: str) -> Iterator[tuple[int, dict[str, Any]]]:
     stream.seek(0)
     for number, line in enumerate(stream, 1):
         text = _decoded(line, name, number).strip()
@@ -139,11 +176,11 @@ def _json_lines(stream: BinaryIO, name: str) -> Iterator[_Record]:
                 gettext_noop("Line %(line)s of “%(file)s” is no JSON object; each line is one, such as %(example)s."),
                 line=number,
                 file=name,
-                example='{"rater": "A1", "row": "7", "answer": "yes"}',
+                example=example,
             ) from error
         if not isinstance(record, dict):
             raise TableError(gettext_noop("Line %(line)s of “%(file)s” is no JSON object."), line=number, file=name)
-        yield _Record(number, _texts(record))
+        yield number, record
 
 
 def _decoded(line: bytes, name: str, number: int) -> str:
@@ -156,6 +193,23 @@ def _decoded(line: bytes, name: str, number: int) -> str:
 def _texts(of: Mapping[str, Any]) -> dict[str, str]:
     """The columns that an object makes."""
     return {storable(key): _text(value) for key, value in of.items() if key not in _NO_COLUMNS}
+
+
+def _texts_of_row(of: Mapping[str, Any]) -> dict[str, str]:
+    """The columns that a row makes. Of a task of Label Studio those of its “data”, and its number as the row, as where
+    labels are read; a list of texts is a line each."""
+    data = of["data"] if isinstance(of.get("data"), dict) else of
+    cells = {
+        storable(key): "\n".join(map(_text, value)) if isinstance(value, list) and _are_texts(value) else _text(value)
+        for key, value in data.items()
+    }
+    if data is not of and (number := _text(of.get("id"))):
+        cells.setdefault("row", number)
+    return cells
+
+
+def _are_texts(values: list[Any]) -> bool:
+    return all(isinstance(value, str) for value in values)
 
 
 def _text(value: Any) -> str:
@@ -175,13 +229,7 @@ def _text(value: Any) -> str:
 
 def _tasks(stream: BinaryIO, name: str, problems: Problems) -> Iterator[_Record]:
     """A record for each result of each annotation and prediction; withdrawn annotations are left out."""
-    stream.seek(0)
-    try:
-        text = stream.read().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        raise TableError(_NOT_TEXT, line=line, file=name) from error
-    for line, task in _elements(text, name):
+    for line, task in _elements(_whole(stream, name), name):
         if not isinstance(task, dict) or not isinstance(task.get("data"), dict):
             raise TableError(
                 gettext_noop(
@@ -191,6 +239,23 @@ def _tasks(stream: BinaryIO, name: str, problems: Problems) -> Iterator[_Record]
                 file=name,
             )
         yield from _of_task(line, task, problems)
+
+
+def _listed(stream: BinaryIO, name: str) -> Iterator[_Record]:
+    """A row for each object of a list."""
+    for line, of in _elements(_whole(stream, name), name):
+        if not isinstance(of, dict):
+            raise TableError(gettext_noop("Line %(line)s of “%(file)s” is no JSON object."), line=line, file=name)
+        yield _Record(line, _texts_of_row(of))
+
+
+def _whole(stream: BinaryIO, name: str) -> str:
+    stream.seek(0)
+    try:
+        return stream.read().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise TableError(_NOT_TEXT, line=line, file=name) from error
 
 
 def _elements(text: str, name: str) -> Iterator[tuple[int, Any]]:

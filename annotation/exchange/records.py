@@ -452,7 +452,7 @@ def row_headings(header: Sequence[str], kinds: Collection[str], facets: Collecti
         facets: of rows, by their keys, which head a column as they are or as “facet_…” and “row_facet_…”.
 
     Raises:
-        TableError: no heading `row`, or one that stands there twice.
+        TableError: no heading that names the rows, several, or one that stands there twice.
     """
     at: dict[str, int] = {}
     blocks, unread = [], []
@@ -479,18 +479,24 @@ def row_headings(header: Sequence[str], kinds: Collection[str], facets: Collecti
         raise TableError(
             gettext_noop("This is a file of labels: it has the columns “rater” and “answer”. Give it under “Labels”.")
         )
+    ids = [i for i, heading in enumerate(header) if heading in unread and _names_rows(heading)]
+    if "row" not in at and len(ids) == 1:
+        at["row"] = ids[0]
+        unread.remove(header[ids[0]])
     if "row" not in at:
-        if header[0].startswith(("{", "[")):
-            raise TableError(
-                gettext_noop("This is JSON. Rows and columns come in as CSV, TSV or a workbook; labels may be JSON.")
-            )
         raise TableError(
             gettext_noop(
-                "A file of rows needs a column headed “row”, with the name of each. This one has: %(headings)s."
+                "A file of rows needs a column headed “row” or “id”, with the name of each. This one has: %(headings)s."
             ),
             headings=", ".join(text for text in header if text),
         )
     return RowHeadings(at, tuple(blocks), facets_at, tuple(unread))
+
+
+def _names_rows(heading: str) -> bool:
+    """“id”, “doc_id” and “itemId” name rows; a “document” may be a text."""
+    folded = fold_heading(heading)
+    return folded == "id" or (_core(folded) in _ALIASES["row"] and _core(folded) != folded.removesuffix("s"))
 
 
 def row_records(table: FileTable, headings: RowHeadings, problems: Problems) -> Iterator[RowRecord]:

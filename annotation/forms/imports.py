@@ -11,13 +11,13 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation.exchange.json_tables import open_labels
+from annotation.exchange.json_tables import open_columns, open_labels, open_rows
 from annotation.exchange.label_imports import import_labels
 from annotation.exchange.label_reading import LabelImport
 from annotation.exchange.records import EVERY_FIELDS
 from annotation.exchange.row_imports import Imported
 from annotation.exchange.rows_and_columns import import_rows
-from annotation.exchange.workbooks import has_columns_too, open_columns, open_rows
+from annotation.exchange.workbooks import has_columns_too
 from annotation.models import Study
 
 

@@ -372,13 +372,14 @@ def test_the_page_names_no_kinds_of_evidence_of_other_studies(leases: Leases, cl
         ({}, "Choose a file of rows, a file of columns, or both."),
         (
             {"rows": upload(b"title,text\nA,B\n")},
-            "needs a column headed “row”, with the name of each. This one has: title",
+            "needs a column headed “row” or “id”, with the name of each. This one has: title",
         ),
-        ({"rows": upload(b'{"row": "A", "text": "B"}\n')}, "This is JSON. Rows and columns come in as CSV, TSV"),
+        ({"rows": upload(b'{"text": "B"}\n')}, "needs a column headed “row” or “id”"),
+        ({"rows": upload(b'{"row": "A", "text": "B"}\nC\n')}, "Line 2 of “labels.csv” is no JSON object"),
         ({"rows": upload(b"row\n\xff\xfe\n")}, "is not UTF-8 text"),
         ({"rows": upload(b"x" * 3_000_000)}, "at most 2 MB go in at once"),
     ],
-    ids=["nothing", "no heading", "JSON", "no text", "too large"],
+    ids=["nothing", "no heading", "JSON without a name", "no JSON from line 2 on", "no text", "too large"],
 )
 @override_settings(PALATE_MAX_IMPORT_BYTES=2 * 2**20)
 def test_the_page_says_why_a_file_is_refused(
@@ -386,6 +387,17 @@ def test_the_page_says_why_a_file_is_refused(
 ) -> None:
     response = client_of(leases.manager).post(f"/studies/{leases.study.slug}/import/rows/", files)
     assert sentence in response.content.decode()
+
+
+def test_tasks_of_another_program_become_rows(leases: Leases, client_of: ClientOf) -> None:
+    tasks = '[{"id": 5, "data": {"text": "The tenant pays.", "lang": "en"}}]'
+    page = client_of(leases.manager).post(
+        f"/studies/{leases.study.slug}/import/rows/", {"rows": upload(tasks, "tasks.json")}, follow=True
+    )
+
+    assert "New: 1 row." in page.content.decode()
+    row = leases.sheet.rows.get(name="5")
+    assert [block["text"] for block in row.evidence] == ["The tenant pays."]
 
 
 def test_rows_come_with_their_facets(db: None) -> None:

@@ -12,10 +12,9 @@ import pytest
 from openpyxl import Workbook
 
 from annotation.answers import AnswerRefused, kind_of
-from annotation.exchange.json_tables import open_labels
+from annotation.exchange.json_tables import open_columns, open_labels, open_rows
 from annotation.exchange.records import label_headings, label_records, row_headings, row_records
 from annotation.exchange.tables import FileLine, Problems, TableError
-from annotation.exchange.workbooks import open_columns, open_rows
 from annotation.scheme.spec import QuestionSpec
 from tests import workbooks
 
@@ -237,6 +236,67 @@ def test_rows_and_columns_may_be_sheets_of_a_workbook() -> None:
         [FileLine(2, ["7", "Über „uns“;\nline two"])],
     )
     assert list(columns.lines(Problems("all"))) == [FileLine(2, ["duties", "Pay"])]
+
+
+LINES = '{"id": 1, "text": "One.", "topic": "tea"}\n{"id": 2, "text": ["Two.", "Three."], "meta": {"n": 1}}\n'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        LINES,
+        "\ufeff" + LINES,
+        f"[{','.join(LINES.splitlines())}]",
+        '[{"id": 1, "data": {"text": "One.", "topic": "tea"}},\n {"id": 2, "data": {"text": "Two.\\nThree."}}]',
+        '[{"data": {"id": 1, "text": "One.", "topic": "tea"}}, {"data": {"id": 2, "text": "Two.\\nThree."}}]',
+        'doc_id,text,topic\n1,One.,tea\n2,"Two.\nThree.",\n',
+    ],
+    ids=["lines", "byte order mark", "list", "tasks", "tasks to be imported", "CSV"],
+)
+def test_rows_of_other_programs_are_read(text: str) -> None:
+    table = open_rows(io.BytesIO(text.encode()), name="rows", max_bytes=10_000)
+    problems = Problems("rows")
+    rows = list(row_records(table, row_headings(table.header, ["paragraph"], ["topic"]), problems))
+
+    assert [(row.name, [block.text for block in row.blocks], row.facets["topic"]) for row in rows] == [
+        ("1", ["One."], "tea"),
+        ("2", ["Two.", "Three."], ""),
+    ]
+    assert problems.total == 0
+
+
+def test_columns_may_be_json() -> None:
+    table = open_columns(io.BytesIO(b'[{"section": "duties", "duty": "Pay"}]'), name="columns", max_bytes=100)
+
+    assert (table.header, list(table.lines(Problems("columns")))) == (
+        ("section", "duty"),
+        [FileLine(1, ["duties", "Pay"])],
+    )
+
+
+def test_a_heading_that_may_be_a_text_names_no_row() -> None:
+    assert row_headings(("id", "document"), ()).at == {"row": 0}
+    assert row_headings(("row", "id"), ()).unread == ("id",)
+    for header in (("document", "text"), ("id", "doc_id", "text")):
+        with pytest.raises(TableError, match="needs a column headed “row” or “id”"):
+            row_headings(header, ["paragraph"])
+    assert row_headings(("row_name", "facet_id"), (), ["id"]).at == {"row": 0}
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ('{"row": 1}\n{"row"\n', 'Line 2 of “rows” is no JSON object; each line is one, such as {"row": "7",'),
+        ("[1]", "Line 1 of “rows” is no JSON object."),
+        ('[{"row": 1},\n {"row"', "“rows” is no JSON from line 2 on."),
+        ('[{"row": 1},', "“rows” ends in the middle of its list."),
+        ("[]", "“rows” is empty."),
+        ("{" + " " * 200, "“rows” has 1 MB; at most 0 MB go in at once."),
+    ],
+)
+def test_json_that_holds_no_rows_is_refused(text: str, sentence: str) -> None:
+    with pytest.raises(TableError, match=re.escape(sentence)):
+        open_rows(io.BytesIO(text.encode()), name="rows", max_bytes=100)
 
 
 def test_what_a_workbook_does_not_hold_is_refused_where_it_is_read() -> None:

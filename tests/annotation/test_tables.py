@@ -311,7 +311,7 @@ def test_row_records_make_blocks_of_the_evidence_columns_in_their_order() -> Non
 
 
 def test_row_headings_need_the_name_of_the_row() -> None:
-    with pytest.raises(TableError, match="needs a column headed “row”"):
+    with pytest.raises(TableError, match="needs a column headed “row” or “id”"):
         row_headings(("sheet", "title"), ())
 
 

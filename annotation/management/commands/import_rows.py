@@ -8,8 +8,9 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from annotation.exchange.json_tables import open_columns, open_rows
 from annotation.exchange.rows_and_columns import import_rows
-from annotation.exchange.workbooks import has_columns_too, open_columns, open_rows
+from annotation.exchange.workbooks import has_columns_too
 from annotation.management.telling import problems_told, unless_archived
 from annotation.models import Study
 
