@@ -56,3 +56,23 @@ def test_only_its_own_folder_names_a_pack() -> None:
             if others.search(path.read_text(encoding="utf-8"))
         ]
     assert found == []
+
+
+# What figures say is kept by frozen reports, which are said again word for word.
+FROZEN = ("reports/figures/report.py",)
+ARTICLE = re.compile(r"\b[Aa]n? (?:%\((?:row|sheet)\)s|\{\{ *(?:\w+\.)*(?:row|sheet) *\}\})")
+
+
+@pytest.mark.once
+def test_no_article_stands_before_a_word_of_a_scheme() -> None:
+    """Rows may be answers, and sheets essays."""
+    assert ARTICLE.search("A %(row)s labelled twice")
+    assert ARTICLE.search("nobody gets a {{ scheme.words.row }} twice")
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()[:120]}"
+        for path in files()
+        if str(path.relative_to(ROOT)) not in FROZEN
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if ARTICLE.search(line)
+    ]
+    assert found == []

@@ -68,7 +68,7 @@ def _refuse_impossible(request: OverlapRequest) -> None:
         raise ImpossibleDesign(gettext_noop("There is nothing to plan: the study has 0 %(sheets)s."))
     if min(request.sheets) < 0:
         raise ImpossibleDesign(
-            gettext_noop("A %(sheet)s cannot have %(documents)s %(rows)s."), documents=min(request.sheets)
+            gettext_noop("No %(sheet)s can have %(documents)s %(rows)s."), documents=min(request.sheets)
         )
     if sum(request.sheets) == 0:
         raise ImpossibleDesign(gettext_noop("There is nothing to plan: the %(sheets)s have 0 %(rows)s."))
@@ -90,7 +90,7 @@ def _refuse_impossible(request: OverlapRequest) -> None:
     if request.raters_per_row > request.raters_per_sheet:
         raise ImpossibleDesign(
             gettext_noop(
-                "A %(row)s labelled by %(wanted)s raters needs as many different ones, but only %(asked)s per "
+                "Any %(row)s labelled by %(wanted)s raters needs as many different ones, but only %(asked)s per "
                 "%(sheet)s are asked for."
             ),
             wanted=request.raters_per_row,
@@ -125,15 +125,15 @@ def _refuse_shares(request: OverlapRequest) -> None:
     if request.raters_per_sheet == 1 and request.share_twice > 0:
         raise ImpossibleDesign(
             gettext_noop(
-                "A %(row)s labelled twice needs two different raters, but only 1 rater per %(sheet)s is asked for: "
+                "Any %(row)s labelled twice needs two different raters, but only 1 rater per %(sheet)s is asked for: "
                 "ask for at least 2, or for a share of 0."
             )
         )
     if request.raters_per_sheet < 3 and request.share_thrice > 0:
         raise ImpossibleDesign(
             gettext_noop(
-                "A %(row)s labelled three times needs three different raters, but only %(asked)s raters per %(sheet)s "
-                "are asked for: ask for at least 3, or for a share of 0."
+                "Any %(row)s labelled three times needs three different raters, but only %(asked)s raters per "
+                "%(sheet)s are asked for: ask for at least 3, or for a share of 0."
             ),
             asked=request.raters_per_sheet,
         )
@@ -331,8 +331,8 @@ def _notes(design: Design, twice: Sequence[int], often: Sequence[int], sizes: Se
     ):
         yield _note(
             gettext_noop(
-                "Some two raters of a %(sheet)s share no %(row)s, because fewer %(rows)s are labelled twice than there "
-                "are pairs of raters; %(sheets)s where that is so: %(n)s."
+                "Some two raters of one %(sheet)s share no %(row)s, because fewer %(rows)s are labelled twice than "
+                "there are pairs of raters; %(sheets)s where that is so: %(n)s."
             ),
             n=lacking,
         )

@@ -191,7 +191,7 @@ def _apply(
     words = study.scheme.parsed.words.model_dump()
     said = [ngettext("%(n)s %(row)s assigned.", "%(n)s %(rows)s assigned.", n) % {"n": n, **words}] if design else []
     if design and len({(sheet, document) for sheet, document, _rater in design.assignments}) < n:
-        said.append(_("A %(row)s that several raters get counts for each of them.") % words)
+        said.append(_("Any %(row)s that several raters get counts for each of them.") % words)
     said += [
         ngettext(
             "“%(judge)s” has %(n)s %(row)s to label; start it on the page of the judges.",

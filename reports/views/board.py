@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from annotation.models import Label, Rater, Role, Sheet, Study
@@ -86,7 +86,9 @@ def gold_panel(request: AppRequest, study: Study) -> HttpResponse:
     golden = Label.objects.filter(assignment__rater__study=study, assignment__rater__kind=Rater.Kind.GOLD)
     sheets = Sheet.objects.filter(pk__in=golden.values("assignment__row__sheet")).order_by("position", "pk")
     named = request.GET.get("sheet", "")
-    sheet = get_object_or_404(sheets, pk=named) if named.isdecimal() else None
+    sheet = next((one for one in sheets if str(one.pk) == named), None)
+    if named and sheet is None:
+        raise Http404
     data = queries.load(study, Filters(sheets=(sheet.pk,) if sheet else ()))
     found = [(question, _right(question)) for question in (*data.questions, *data.value_questions)]
     with_gold = [(question, right) for question, right in found if _has_gold(question)]

@@ -163,8 +163,8 @@ def test_pairs_that_share_nothing_in_a_sheet_are_noted() -> None:
     design = balanced_design(OverlapRequest(4, (10,), 4, 0.5, seed=1))
 
     assert [str(note) for note in design.notes] == [
-        "Some two raters of a sheet share no document, because fewer documents are labelled twice than there are pairs "
-        "of raters; sheets where that is so: 1."
+        "Some two raters of one sheet share no document, because fewer documents are labelled twice than there are "
+        "pairs of raters; sheets where that is so: 1."
     ]
 
 
@@ -238,7 +238,7 @@ def test_shares_that_do_not_divide_are_rounded_and_noted_together() -> None:
         ),
         (
             replace(PAPER, raters_per_sheet=1),
-            "A document labelled twice needs two different raters, but only 1 rater per sheet is asked for: "
+            "Any document labelled twice needs two different raters, but only 1 rater per sheet is asked for: "
             "ask for at least 2, or for a share of 0.",
         ),
         (
@@ -252,16 +252,16 @@ def test_shares_that_do_not_divide_are_rounded_and_noted_together() -> None:
         ),
         (
             replace(PAPER, raters_per_sheet=2, share_thrice=0.1),
-            "A document labelled three times needs three different raters, but only 2 raters per sheet are asked for: "
-            "ask for at least 3, or for a share of 0.",
+            "Any document labelled three times needs three different raters, but only 2 raters per sheet are asked "
+            "for: ask for at least 3, or for a share of 0.",
         ),
         (
             replace(PAPER, raters_per_row=4),
-            "A document labelled by 4 raters needs as many different ones, but only 3 per sheet are asked for.",
+            "Any document labelled by 4 raters needs as many different ones, but only 3 per sheet are asked for.",
         ),
         (replace(PAPER, sheets=()), "There is nothing to plan: the study has 0 sheets."),
         (replace(PAPER, sheets=(0, 0)), "There is nothing to plan: the sheets have 0 documents."),
-        (replace(PAPER, sheets=(3, -1)), "A sheet cannot have -1 documents."),
+        (replace(PAPER, sheets=(3, -1)), "No sheet can have -1 documents."),
     ],
     ids=lambda value: None if isinstance(value, OverlapRequest) else value,
 )

@@ -419,7 +419,7 @@ def test_the_planner_speaks_of_clauses(leases: Leases, loan: Sheet, client_of: C
     # The note is of the new draw; with the work that stands two are, and it would contradict the line above it.
     assert "2 of 6</strong> clauses are labelled twice" in said[1]
     assert "No clause is labelled twice" not in said[1]
-    assert "A clause labelled twice needs two different raters, but only 1 rater per contract is asked for" in said[2]
+    assert "Any clause labelled twice needs two different raters, but only 1 rater per contract is asked for" in said[2]
     # 30 % of 4 is 1.2.
     assert "1 of 4 will be labelled twice." in said[3]
     assert not any("document" in text or "a sheet" in text for text in said)

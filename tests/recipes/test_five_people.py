@@ -129,7 +129,7 @@ def test_more_people_than_share_a_sheet_are_refused(dishes: Study, client_of: Cl
 
     page = manager.get(url, numbers(dishes, raters_per_row="5", raters_per_sheet=4), headers=HEADERS).content.decode()
 
-    assert "A recipe labelled by 5 raters needs as many different ones, but only 4 per cuisine are asked for." in page
+    assert "Any recipe labelled by 5 raters needs as many different ones, but only 4 per cuisine are asked for." in page
     assert not Assignment.objects.exists()
 
 

@@ -180,6 +180,7 @@ def test_gold_of_one_sheet_is_looked_at_alone(leases: Leases) -> None:
     assert "A1 50 % 1 of 2 cells" in words(panel(leases, "gold-board"))
     assert "A1 100 % 1 of 1 cell " in words(panel(leases, "gold-board", sheet=other.pk))
     assert "A1 0 % 0 of 1 cell " in words(panel(leases, "gold-board", sheet=leases.sheet.pk))
+    assert "There is nothing here" in panel(leases, "gold-board", sheet="9" * 200)
 
 
 def test_what_had_nothing_to_answer_is_not_right(leases: Leases) -> None:
