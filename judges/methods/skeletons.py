@@ -23,6 +23,7 @@ from llm import encoders
 # Of the verdicts and of the cosines: the first option, one between, and the last.
 _LEAST_COSINES = (0.8, 0.5)
 _LONGEST_NAME = 60
+_LONGEST_GUIDELINE = 2000  # characters; it is read with each row
 # A line that begins with one of these is read as the reason of an answer, and no name of a question.
 _REASONS = frozenset({"reason", "reasoning", "brief reason", "explanation", "rationale", "justification"})
 _OWN_WORDS = "It asks in the scheme's words: put it into your own."
@@ -85,13 +86,28 @@ def skeleton(scheme: SchemeSpec, method: str) -> str:
     text: str = yaml.dump(
         data | {"questions": questions}, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=1000
     )
-    return f"# A skeleton of the scheme “{scheme.key}”.\n# {_SAID[chosen]}\n{text}"
+    said = [f"A skeleton of the scheme “{scheme.key}”.", _SAID[chosen]]
+    if "row" in data and not _guideline(scheme) and _rules(scheme):
+        said.append("The scheme's guideline is too long to stand here: add what a judge has to know of it.")
+    return "".join(f"# {line}\n" for line in said) + text
 
 
 def _row(scheme: SchemeSpec) -> str:
     """What all cells of a row share."""
     facets = [f"{_plain(facet.name)}: $row_{facet.key}" for facet in scheme.row.shown]
-    return _lines([f"{_plain(scheme.given_words.row).capitalize()}: $title", *facets, "$evidence"])
+    title = f"{_plain(scheme.given_words.row).capitalize()}: $title"
+    return _lines([*_guideline(scheme), title, *facets, "$evidence"])
+
+
+def _guideline(scheme: SchemeSpec) -> list[str]:
+    """The rules that people are given, line by line; empty where they are too long to be read with each row."""
+    rules = _rules(scheme)
+    return rules if sum(map(len, rules)) <= _LONGEST_GUIDELINE else []
+
+
+def _rules(scheme: SchemeSpec) -> list[str]:
+    texts = [scheme.guideline, *(section.guideline for section in scheme.sections)]
+    return [plain for text in texts for line in text.splitlines() if (plain := _plain(line))]
 
 
 def _cloze(section: SectionSpec, question: QuestionSpec) -> dict[str, Any] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -100,3 +101,34 @@ def test_a_row_that_is_asked_about_as_a_whole_has_no_empty_line_in_its_prompt() 
 def test_an_encoder_is_named_where_the_usual_one_is_not_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("llm.encoders.encoder", lambda _name: SimpleNamespace(is_here=lambda: False))
     assert prompting.load_prompt(skeleton(LEASES, "embedding")).encoder == "characters"
+
+
+def guided(guideline: str) -> SchemeSpec:
+    of_section = '    guideline: "Not what may be meant."\n    questions:'
+    return load_scheme(
+        builders.SCHEME.replace("sections:", f"guideline: {json.dumps(guideline)}\nsections:", 1).replace(
+            "    questions:", of_section, 1
+        )
+    )
+
+
+@pytest.mark.parametrize("method", ["cloze", "rating", "writing"])
+def test_a_judge_is_given_the_rules_that_people_are_given(method: str) -> None:
+    scheme = guided("Read the clause first.\n\n- At $5 and more: ask.")
+    row = prompting.load_prompt(skeleton(scheme, method)).row
+
+    assert asked(scheme, method)
+    assert row == (
+        "Read the clause first.\n- At $$5 and more: ask.\nNot what may be meant.\nClause: $title\n$evidence\n"
+    )
+
+
+def test_rules_too_long_to_be_read_with_each_row_are_left_out_and_it_is_said() -> None:
+    text = skeleton(guided("word " * 400), "writing")
+
+    assert prompting.load_prompt(text).row == "Clause: $title\n$evidence\n"
+    assert text.splitlines()[2] == (
+        "# The scheme's guideline is too long to stand here: add what a judge has to know of it."
+    )
+    assert "guideline" not in skeleton(LEASES, "writing")
+    assert "guideline" not in skeleton(guided("word " * 400), "lexical")
