@@ -10,6 +10,7 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from annotation.models import Column, Question, Row, Study
 from llm.models import LanguageModel
@@ -39,7 +40,7 @@ class Trial(work.Run):
         constraints = [*work.run_constraints("trial")]
 
     def __str__(self) -> str:
-        return f"{self.row} · {self.column} · {self.question}"
+        return " · ".join(filter(None, map(str, (self.row, self.column, self.question))))  # a form's column has no name
 
     def get_absolute_url(self) -> str:
         return reverse("judges:trial", args=[self.study.slug, self.pk])
@@ -48,6 +49,10 @@ class Trial(work.Run):
     def lets_end(cls) -> Q:
         """Not one that nobody waits for."""
         return super().lets_end() & Q(asked_at__gt=timezone.now() - _UNASKED)
+
+    @property
+    def maker(self) -> str:
+        return _("Trial: %(cell)s") % {"cell": self}
 
     @property
     def wanted_queue(self) -> str:

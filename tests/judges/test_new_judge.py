@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.html import escape
 
 from annotation import actions as annotating
-from annotation.models import Study
+from annotation.models import Column, Question, Row, Study
 from annotation.scheme.spec import load_scheme
 from judges import actions
 from judges.methods import prompting
@@ -300,3 +300,10 @@ def test_a_trial_under_way_says_one_thing(
     page = author.get(trial.get_absolute_url(), **HTMX).content.decode()
     assert [each for each in (WAITING, TRIED_AGAIN, NOBODY, AT_WORK, AT_WORK_AGAIN) if each in page] == [said]
     assert (FAILED in page) == (said in (TRIED_AGAIN, AT_WORK_AGAIN))
+
+
+def test_a_trial_is_called_one_where_work_is_listed() -> None:
+    form = Trial(row=Row(name="7"), column=Column(name=""), question=Question(title="Good?"))
+    table = Trial(row=Row(name="7"), column=Column(name="Rent"), question=Question(title="Good?"))
+
+    assert (form.maker, table.maker) == ("Trial: 7 · Good?", "Trial: 7 · Rent · Good?")
