@@ -14,6 +14,32 @@ from base.sentences import gettext as _
 # What is asked of a person has no document beside it, and no other question that it follows from.
 _KINDS = (Kind.CHOICE, Kind.SCALE, Kind.FLAG, Kind.NUMBER, Kind.TEXT)
 MOST = 40
+# Each kind of answer, to begin from.
+EXAMPLE = """\
+questions:
+  - key: tongue
+    title: Is English your first language?
+    kind: flag
+  - key: gender
+    title: What is your gender?
+    options:
+      - {key: woman, label: Woman}
+      - {key: man, label: Man}
+      - {key: other, label: Another}
+      - {key: unsaid, label: I would rather not say}
+  - key: age
+    title: How old are you?
+    kind: number
+    number: {min: 18, max: 120, step: 1}
+  - key: skill
+    title: How well do you know the field?
+    kind: scale
+    min: 1
+    max: 5
+  - key: job
+    title: What do you do?
+    kind: text
+"""
 
 
 class BackgroundSpec(Spec):

@@ -21,6 +21,7 @@ from annotation.models import Assignment, Role, Study
 from annotation.people.access import AppRequest, for_roles
 from annotation.queries import setup
 from annotation.scheme import spec
+from annotation.scheme.background import EXAMPLE
 from annotation.views import work
 from work import queries as work_queries
 
@@ -128,9 +129,8 @@ def settings(request: AppRequest, study: Study) -> HttpResponse:
         else:
             messages.success(request, _("The settings of “%(study)s” are saved.") % {"study": study.title})
             return redirect("annotation:study", study.slug)
-    return render(
-        request, "annotation/settings.html", {"study": study, "form": form, "has_answers": actions.has_answers(study)}
-    )
+    context = {"study": study, "form": form, "has_answers": actions.has_answers(study), "example": EXAMPLE}
+    return render(request, "annotation/settings.html", context)
 
 
 @require_POST

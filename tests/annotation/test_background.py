@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import uuid
@@ -20,6 +21,7 @@ from annotation.models import AuditEvent, Background, Note, Question, Sitting
 from annotation.people.access import row_for_reader
 from annotation.scheme.background import load_background
 from annotation.scheme.problems import SchemeError
+from annotation.scheme.spec import Kind
 from reports import actions as reporting
 from reports.data.arrays import Filters
 from reports.exports.making import path_of
@@ -187,6 +189,15 @@ def test_downloads_that_have_it_go_with_the_person(asked: Leases, settings: Sett
 
     assert [path_of(export).exists() for export in made] == [False, True, True]
     assert list(Export.objects.order_by("pk")) == made[1:]
+
+
+def test_the_settings_show_a_form_to_begin_from(leases: Leases, client_of: ClientOf) -> None:
+    page = client_of(leases.manager).get(reverse("annotation:settings", args=["leases"])).content.decode()
+
+    shown = html.unescape(page.split('<pre class="copied">')[1].split("</pre>")[0])
+    assert {question.kind for question in load_background(shown).questions} == {
+        Kind.FLAG, Kind.CHOICE, Kind.NUMBER, Kind.SCALE, Kind.TEXT
+    }  # fmt: skip
 
 
 def test_a_form_that_cannot_be_is_refused_with_its_line(leases: Leases, client_of: ClientOf) -> None:
