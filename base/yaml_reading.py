@@ -5,6 +5,7 @@ Anchors with aliases, which a few hundred bytes turn into gigabytes, and tags ar
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import yaml
@@ -16,6 +17,8 @@ MAX_DEPTH = 50
 # A scheme of as many sections, questions and options as are allowed has some 15 000.
 MAX_NODES = 20_000
 MAX_DIGITS = 40
+# What PyYAML says where a text without quotes holds a sign that means something: “{title: How good is it?}”.
+_SIGNS_IN_TEXTS = re.compile(r"but got '[?:]'|^mapping values are not allowed|^found character '[@`%]'")
 _NUMBERS = {"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"}
 
 
@@ -114,4 +117,7 @@ def load(text: str) -> Any:
 def _refused(error: yaml.YAMLError) -> YamlRefused:
     mark = getattr(error, "problem_mark", None)
     reason = getattr(error, "problem", None) or str(error)
-    return YamlRefused(mark.line + 1 if mark else 1, _("this is not valid YAML: %(reason)s") % {"reason": reason})
+    said = _("this is not valid YAML: %(reason)s") % {"reason": reason}
+    if _SIGNS_IN_TEXTS.search(reason):
+        said = _("%(problem)s; put texts with a colon, a question mark or the like in quotes") % {"problem": said}
+    return YamlRefused(mark.line + 1 if mark else 1, said)

@@ -267,6 +267,13 @@ ODD = {
     "long number": ("title: T\nversion: 1" + ":59" * 50_000, 2, "a number has at most 40 digits"),
     "NUL": ("title: T\nsource: a\0b\n", 2, "a character that is no text"),
     "half a surrogate pair": ('title: T\nsource: "\\ud83d"\n', 2, "a character that is no text"),
+    "a question mark between braces": (
+        "title: T\nsections: [{title: How good?}]",
+        2,
+        "a question mark or the like in quotes",
+    ),
+    "a colon in a text": ("title: Good: or not\n", 1, "put texts with a colon"),
+    "a sign that begins no text": ("title: T\nsource: @home\n", 2, "put texts with a colon"),
     "two documents": ("title: T\n---\ntitle: T\n", 2, "this is not valid YAML"),
 }
 
