@@ -13,7 +13,7 @@ import time
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import openpyxl
@@ -33,6 +33,8 @@ from reports.data.arrays import Filters
 from reports.data.label_table import unpacked
 from reports.exports import making
 from reports.exports.latex import escaped, latex
+from reports.figures import svg
+from reports.figures.base import Figure, digest_of
 from reports.models import Export
 from reports.tables import Head, ReportTable
 from reports.templatetags.reports import shown
@@ -49,6 +51,27 @@ pytestmark = [
 @pytest.fixture(autouse=True)
 def _folder(settings: Settings, tmp_path: Path) -> None:
     settings.PALATE_EXPORTS = tmp_path / "exports"
+
+
+@pytest.fixture(scope="module")
+def drawings() -> dict[tuple[str, ...], dict[svg.Form, bytes]]:
+    return {}
+
+
+@pytest.fixture(autouse=True)
+def _equal_figures_are_drawn_once(
+    drawings: dict[tuple[str, ...], dict[svg.Form, bytes]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Most of what a ZIP takes, and of little interest to most of these tests."""
+    draw = svg.drawn
+
+    def drawn(figure: Figure, forms: Sequence[svg.Form], theme: svg.Theme = "light") -> dict[svg.Form, bytes]:
+        key = (digest_of(figure), *forms, theme)
+        if key not in drawings:
+            drawings[key] = draw(figure, forms, theme)
+        return drawings[key]
+
+    monkeypatch.setattr(svg, "drawn", drawn)
 
 
 @pytest.fixture
@@ -129,8 +152,11 @@ def test_the_readme_of_a_frozen_report_says_how_to_cite_it(study: Study) -> None
     assert f"recompute_report {report.pk}" in readme
 
 
-def test_equal_reports_give_equal_bytes(study: Study) -> None:
-    assert export(study).read_bytes() == export(study).read_bytes()
+def test_equal_reports_give_equal_bytes(study: Study, drawings: dict[tuple[str, ...], dict[svg.Form, bytes]]) -> None:
+    drawings.clear()
+    first = export(study).read_bytes()
+    drawings.clear()
+    assert export(study).read_bytes() == first
 
 
 def test_a_frozen_report_is_downloaded_as_it_was(study: Study) -> None:
