@@ -89,6 +89,17 @@ class Merge(Spec):
     options: dict[Key, Key]
 
 
+def _give_anchors(options: list[dict[str, Any]], anchors: Any) -> None:
+    """What numbers of a scale mean, as the definitions of its options."""
+    of = {option["value"]: option for option in options}
+    if not isinstance(anchors, dict) or not all(
+        type(n) is int and n in of and isinstance(meaning, str) for n, meaning in anchors.items()
+    ):
+        raise ValueError(_("“anchors” says in texts what numbers of the scale mean, such as {1: not at all, 5: fully}"))
+    for n, meaning in anchors.items():
+        of[n]["definition"] = meaning
+
+
 class QuestionSpec(Spec):
     key: Key
     title: Annotated[str, Field(min_length=1, max_length=120)]
@@ -127,6 +138,8 @@ class QuestionSpec(Spec):
                 {"key": str(n).replace("-", "minus-"), "label": str(n), "sign": str(n), "value": n}
                 for n in range(low, high + 1)
             ]
+            if (anchors := data.pop("anchors", None)) is not None:
+                _give_anchors(data["options"], anchors)
             if (low, high) == (0, 10):
                 for option, hotkey in zip(data["options"], _FROM_NOUGHT, strict=True):
                     option["hotkey"] = hotkey

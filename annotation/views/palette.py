@@ -31,6 +31,7 @@ def options_for_script(question: QuestionSpec) -> list[dict[str, object]]:
             "hotkey": o.hotkey,
             "colour": o.colour,
             "blank": o.blank,
+            **({"meaning": o.definition} if o.value is not None and o.definition else {}),
         }
         for o in question.options
     ]

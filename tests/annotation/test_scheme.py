@@ -6,6 +6,7 @@ import pytest
 from django.utils.translation import override
 
 from annotation.scheme.spec import Kind, Layout, SchemeError, SchemeSpec, load_scheme
+from annotation.views.palette import options_for_script
 from tests.builders import SCHEME
 
 PAPER = Path(__file__).resolve().parents[2] / "recipes" / "memorization" / "schemes" / "recipe-memorization.yaml"
@@ -205,6 +206,27 @@ MISTAKES = {
     "two questions of a key": ("- key: party", "- key: act", "- key: acts", "acts", "two questions have the key"),
     "two sections of a key": ("- key: acts", "- key: duties", "", "", "two sections have the key “duties”"),
     "scale without bounds": ("        min: 1\n", "", "- key: strictness", "strictness", "whole numbers min and max"),
+    "anchors off the scale": (
+        "        max: 3\n",
+        "        max: 3\n        anchors: {4: strict}\n",
+        "- key: strictness",
+        "strictness",
+        "“anchors” says in texts",
+    ),
+    "anchors that are a text": (
+        "        max: 3\n",
+        "        max: 3\n        anchors: strict\n",
+        "- key: strictness",
+        "strictness",
+        "“anchors” says in texts",
+    ),
+    "anchors of a choice": (
+        "        about: act\n",
+        "        about: act\n        anchors: {1: a}\n",
+        "anchors:",
+        "anchors",
+        "no such key here",
+    ),
     "scale upside down": ("max: 3", "max: 0", "- key: strictness", "strictness", "whole numbers min and max"),
     "scale of twelve steps": ("max: 3", "max: 12", "- key: strictness", "strictness", "at most 11 steps"),
     "unknown kind": ("kind: scale", "kind: range", "kind: range", "strictness.kind", "'scale'"),
@@ -249,6 +271,19 @@ def test_load_scheme_names_line_and_key_of_a_mistake(old: str, new: str, line: s
 
     where = line_of(text + "\n", line.strip()) if line else 1
     assert any(p[0] == where and p[1].endswith(key) and message in p[2] for p in problems), problems
+
+
+def test_anchors_say_what_numbers_of_a_scale_mean() -> None:
+    text = SCHEME.replace("        max: 3\n", "        max: 3\n        anchors: {1: a wish, 3: an order}\n", 1)
+    meant = {
+        option.value: option.definition
+        for section in load_scheme(text).sections
+        for question in section.questions
+        if question.kind == "scale"
+        for option in question.options
+    }
+
+    assert meant == {1: "a wish", 2: "", 3: "an order"}
 
 
 def test_load_scheme_tells_all_mistakes_at_once() -> None:
@@ -540,3 +575,15 @@ def test_mistakes_in_questions_of_values_are_told(old: str, new: str, message: s
     assert text != TABLE
 
     assert any(message in problem[2] for problem in problems_of(text)), problems_of(text)
+
+
+def test_the_line_below_the_grid_says_what_numbers_mean_and_no_other_option() -> None:
+    text = SCHEME.replace("        max: 3\n", "        max: 3\n        anchors: {1: a wish}\n", 1)
+    scheme = load_scheme(text)
+
+    assert [one.get("meaning") for one in options_for_script(scheme.section("acts").question("strictness"))] == [
+        "a wish",
+        None,
+        None,
+    ]
+    assert "meaning" not in options_for_script(scheme.section("duties").question("stated"))[0]

@@ -4,7 +4,7 @@ import { optionOf, reasonFrom, reasonOf, skipCode, valueCode, valueIn } from "./
 import { fill } from "./sentences.js";
 import { hasValues, readValue, writtenValue } from "./values.js";
 
-/** @typedef {{key: string, label: string, sign: string, hotkey: string, colour: string, blank: boolean}} Option */
+/** @typedef {{key: string, label: string, sign: string, hotkey: string, colour: string, blank: boolean, meaning?: string}} Option */
 
 /** @typedef {import("./values.js").ValueQuestion & {options: Option[]}} Asked */
 

@@ -19,12 +19,12 @@ export function choiceButton(hotkey, label, key, className) {
 }
 
 /**
- * Its letter and its label, beside its key; what is the same is said once, as of a step of a scale.
+ * Its letter and its label, beside its key; what is the same is said once, as of a step of a scale, with what it means.
  * @param {Option} option
  */
-function said({ hotkey, sign, label }) {
+function said({ hotkey, sign, label, meaning = "" }) {
   if (sign !== label) return `${sign}  ${label}`;
-  return label === hotkey ? "" : label;
+  return label === hotkey ? meaning : [label, meaning].filter(Boolean).join("  ");
 }
 
 /** @param {Option[]} options */
