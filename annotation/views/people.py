@@ -144,7 +144,8 @@ def _welcome(request: HttpRequest, invite: Invite) -> HttpResponse:
         "role": invite.get_role_display(),
     }
     if invite.role == Role.ANNOTATOR:
-        messages.success(request, f"{said} {_('What is given to you to label comes here.')}")
+        then = _("What is given to you to label comes here.")
+        messages.success(request, f"{said} {then}")
         return redirect("annotation:home")
     messages.success(request, said)
     return redirect("annotation:study", invite.study.slug)
