@@ -39,6 +39,6 @@ def test_the_question_that_was_chosen_stays_chosen(browsing: Browsing, transacti
     expect(question.locator(f"[value='{clear.pk}']")).to_have_text("Claims · Clear: not answered by “scorer”")
     question.focus()
     page.keyboard.press("ArrowDown")
-    expect(cost).to_contain_text("0 development documents")
+    expect(cost).to_contain_text("0 development pages")
     expect(question).to_have_value(str(again.pk))
     expect(question).to_be_focused()

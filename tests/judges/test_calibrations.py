@@ -305,7 +305,7 @@ def test_a_judge_is_not_chosen_by_its_own_examples(shown: Shown, client_of: Clie
     assert len(set(cells.row.tolist())) == 2
     manager = shown.study.memberships.get(role="manager").user
     page = client_of(manager).get(f"/studies/{shown.study.slug}/hiring/choose/").content.decode()
-    assert "Documents that stand as examples in a judge’s prompt do not count for it." in page
+    assert "Clauses that stand as examples in a judge’s prompt do not count for it." in page
     Rater.objects.filter(code="shown").delete()
     page = client_of(manager).get(f"/studies/{shown.study.slug}/hiring/choose/").content.decode()
     assert "stand as examples" not in page

@@ -190,7 +190,7 @@ def test_a_test_that_fails_gives_none_and_is_counted(world: World, client_of: Cl
 
     assert came.certificate is None
     page = client_of(world.manager).get(reverse("reports:test-outcome", args=[world.study.slug, came.look.pk]))
-    assert "even without a wrong cell they could not show it" in page.content.decode()
+    assert "even without a wrong cell it could not show it" in page.content.decode()
     assert certified(world).request["looks_before"] == {"tests": 1, "tests_of_this": 1, "others": 0}
 
 
