@@ -42,6 +42,12 @@ def connect() -> None:
     account.password_reset.connect(_new_password("reset by e-mail"), weak=False)
     account.password_set.connect(_new_password("set"), weak=False)
     account.email_confirmed.connect(_confirmed)
+    for signal, what in (
+        (account.email_added, "+e-mail"),
+        (account.email_changed, "e-mail changed"),
+        (account.email_removed, "-e-mail"),
+    ):
+        signal.connect(_account(Kind.ACCOUNT, what), weak=False)
     social.social_account_added.connect(_account(Kind.ACCOUNT, "+single sign-on"), weak=False)
     social.social_account_removed.connect(_account(Kind.ACCOUNT, "-single sign-on"), weak=False)
 

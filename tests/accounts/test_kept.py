@@ -142,6 +142,17 @@ def test_the_own_workbook_is_noted_without_the_code(leases: Leases, client_of: C
     assert events(by=leases.anna.pk, kind="export") == ["export lease.xlsx, their own work"]
 
 
+def test_changes_of_ones_addresses_are_noted_without_the_address(leases: Leases, client_of: ClientOf) -> None:
+    """Who finds a browser open has mails for a new password sent to themselves, and nobody could read when."""
+    page, anna = reverse("account_email"), client_of(leases.anna)
+    for action in ("action_add", "action_primary", "action_remove"):
+        if action == "action_remove":
+            anna.post(page, {"action_primary": "", "email": leases.anna.email})
+        anna.post(page, {action: "", "email": "other@example.org"})
+    told = AuditEvent.objects.filter(kind="account", of=leases.anna.pk, by=leases.anna.pk).order_by("pk")
+    assert list(told.values_list("what", flat=True)) == ["+e-mail", "e-mail changed", "e-mail changed", "-e-mail"]
+
+
 def test_the_name_of_a_key_is_noted_where_a_run_uses_it(leases: Leases) -> None:
     model = LanguageModel(name="lab", api_key_env="LAB_API_KEY")
     actions.note_key(model=model, study=leases.study, by=leases.manager)
