@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,6 +16,7 @@ from django.utils.translation import gettext as _
 from annotation import actions
 from annotation.actions import Refused
 from annotation.deriving import making, queries
+from annotation.deriving.blinding import SEED
 from annotation.deriving.making import Answered, DerivingRefused, MadeRow, MadeSheet
 from annotation.deriving.queries import Rest
 from annotation.evidence.blocks import blocks_to_json
@@ -41,7 +43,8 @@ def derive_study(
     """Make a study out of another one's chosen labels: of each cell the gold, else `rater`'s, else the majority.
 
     `by` becomes its manager and researcher. What each row and column rests on is in `Lineage`; how it was made,
-    with the cells in which as many people said one thing as another, in `Study.derivation`.
+    with the cells in which as many people said one thing as another, in `Study.derivation`; so is the seed of an order
+    that is drawn, which is drawn too where nobody names it.
 
     Raises:
         Refused: there is no such deriver, setting or rater, the schemes do not fit, or nothing would be made.
@@ -54,6 +57,9 @@ def derive_study(
     if Study.objects.filter(slug=slug).exists():
         raise Refused(_("There is a study with the address “%(slug)s” already.") % {"slug": slug})
     settings = {key: list(values) for key, values in (settings or {}).items()}
+    if SEED in how.also:
+        # Who knows it, and what is drawn by it, knows whose text stands where: a number that everybody has is none.
+        settings.setdefault(SEED, [secrets.token_hex(16)])
     try:
         how.check(source.scheme.parsed, settings)
         chosen = queries.chosen(source, rater=rater, with_texts=how.reads_texts, with_raters=how.reads_raters)

@@ -11,11 +11,12 @@ from annotation.scheme.spec import SchemeSpec
 from base.sentences import gettext as _
 
 T = TypeVar("T")
+SEED = "seed"  # the setting of derivers that draw an order
 
 
 def seed_of(settings: Settings) -> str:
     """What orders are drawn by; “1” where nobody says otherwise."""
-    return next(iter(settings.get("seed", ())), "1")
+    return next(iter(settings.get(SEED, ())), "1")
 
 
 def drawn(things: Iterable[tuple[object, T]], *, seed: str) -> list[T]:

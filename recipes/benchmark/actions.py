@@ -169,7 +169,7 @@ def go_on_deriving(*, file: BenchmarkFile, source: Study, by: User | None) -> tu
             scheme=source.scheme,
             slug=file.benchmark,
             title=file.title or file.benchmark,
-            settings={"texts": [file.texts], "seed": [str(file.seed)]},
+            settings={"texts": [file.texts], **({"seed": [str(file.seed)]} if "seed" in file.model_fields_set else {})},
             by=by,
         )
         return study, int(study.derivation["made"]["rows"])

@@ -1282,7 +1282,8 @@ def test_two_systems_side_by_side(judged: Study) -> None:
         mine = shown[: shown.index("Right")], shown[shown.index("Right") : shown.index("The recipe up to here")]
         assert any("of t5" in text for text in mine[(left, right).index("t5")])
         assert not any("of t5" in text for text in mine[(left, right).index("gold")])
-    assert [row.facets for row in Row.objects.filter(sheet__study=compared(judged, "again"))] == [
+    seed = made.derivation["settings"]["seed"]
+    assert [row.facets for row in Row.objects.filter(sheet__study=compared(judged, "again", seed=seed))] == [
         row.facets for row in rows
     ]
     orders = {
@@ -1294,6 +1295,14 @@ def test_two_systems_side_by_side(judged: Study) -> None:
     }
     assert len(orders) > 2
     assert Lineage.objects.filter(made_row=rows[0]).count() == 1 + 4
+
+
+def test_who_stands_where_is_drawn_by_what_nobody_knows_beforehand(judged: Study) -> None:
+    """By the seed 1 whoever judged had all of them by the names of the two, a line's number and a digest."""
+    seeds = {compared(judged, f"s{n}").derivation["settings"]["seed"][0] for n in range(3)}
+    assert len(seeds) == 3
+    assert all(len(seed) == 32 for seed in seeds)
+    assert compared(judged, "said", seed=["2"]).derivation["settings"]["seed"] == ["2"]
 
 
 def test_lines_that_one_of_both_left_out_are_judged(study: Study) -> None:
