@@ -68,6 +68,7 @@ def withdraw_token(request: AppRequest, pk: int) -> HttpResponse:
 # --- personal data ----------------------------------------------------------------------------------------------------
 
 
+@never_cache
 @require_GET
 def my_data(request: AppRequest) -> HttpResponse:
     """All that is kept about the person who asks, as one JSON file."""

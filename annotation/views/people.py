@@ -23,6 +23,7 @@ from annotation.people import bound_invites, mail
 from annotation.people.access import AppRequest, for_roles
 
 
+@never_cache  # it may show the link of an invitation, which lets in whoever has it
 @require_http_methods(["GET", "POST"])
 @for_roles(Role.MANAGER)
 def people(request: AppRequest, study: Study) -> HttpResponse:

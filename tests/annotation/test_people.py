@@ -165,6 +165,15 @@ def test_the_link_is_shown_once_and_stored_nowhere(leases: Leases, client_of: Cl
     assert "open until" in page
 
 
+@pytest.mark.parametrize("page", ["annotation:people", "accounts:my-data"])
+def test_what_shows_a_link_or_all_that_is_kept_is_kept_by_no_browser(
+    leases: Leases, client_of: ClientOf, page: str
+) -> None:
+    """“Back” after somebody has logged out showed the next person a link that lets in whoever has it."""
+    address = reverse(page, args=[leases.study.slug] if page == "annotation:people" else [])
+    assert "no-store" in client_of(leases.manager).get(address)["Cache-Control"]
+
+
 def test_a_member_does_not_use_up_a_link_for_a_role_they_have(leases: Leases, client_of: ClientOf) -> None:
     invite, link = made(leases)
 
