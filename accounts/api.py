@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, cast
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.template.loader import render_to_string
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import extend_schema, inline_serializer
+from drf_spectacular.views import SpectacularAPIView
 from rest_framework import exceptions, serializers
 from rest_framework.authtoken.serializers import AuthTokenSerializer
 from rest_framework.decorators import api_view
-from rest_framework.permissions import AllowAny
+from rest_framework.permissions import AllowAny, IsAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
@@ -102,11 +107,42 @@ def root(request: Request) -> Response:
     )
 
 
+class _KeptGenerator(SchemaGenerator):
+    """The schema is the same for everybody, and takes a while: it is made of every view and serializer."""
+
+    def get_schema(self, request: object = None, public: bool = True) -> dict[str, Any]:
+        return _schema_in(_language())
+
+
+class Schema(SpectacularAPIView):
+    permission_classes = [IsAuthenticated]
+    generator_class = _KeptGenerator
+
+
+def _language() -> str:
+    """One in which sentences are: the query of the schema's address may name any."""
+    language = get_language()
+    return language if language in dict(settings.LANGUAGES) else settings.LANGUAGE_CODE
+
+
+@cache
+def _schema_in(language: str) -> dict[str, Any]:
+    schema: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
+    return schema
+
+
 @require_GET
 def docs(request: HttpRequest) -> HttpResponse:
     """All operations of the API on one page, out of its schema."""
-    schema = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
-    return render(request, "accounts/api_docs.html", {"groups": _groups(schema), "version": schema["info"]["version"]})
+    version, operations = _operations_in(_language())
+    return render(request, "accounts/api_docs.html", {"operations": operations, "version": version})
+
+
+@cache
+def _operations_in(language: str) -> tuple[str, str]:
+    """The version, and the operations as they stand on the page."""
+    schema = _schema_in(language)
+    return schema["info"]["version"], render_to_string("accounts/_api_operations.html", {"groups": _groups(schema)})
 
 
 _METHODS = ("get", "post", "put", "patch", "delete")

@@ -85,7 +85,7 @@ def test_a_backup(disk: Disk, settings: Settings) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_the_files_that_a_backup_brings_back(disk: Disk, tmp_path: Path, settings: Settings) -> None:
-    settings.PALATE_EXPORTS = tmp_path / "exports"
+    settings.PALATE_EXPORTS, settings.PALATE_UPLOADS = tmp_path / "exports", tmp_path / "uploads"
     (settings.PALATE_EXPORTS / "7").mkdir(parents=True)
     (settings.PALATE_EXPORTS / "7" / "labels.csv").write_bytes(b"row,label\r\n" * 5000)
     queries.write_backup(tmp_path / "backup.zip")

@@ -40,8 +40,10 @@ def kept_of(client: Client, address: str, folder: Path, **headers: str) -> int:
 
 @pytest.fixture
 def folder(settings: Settings, tmp_path: Path) -> Path:
-    settings.FILE_UPLOAD_TEMP_DIR = tmp_path
-    return tmp_path
+    folder = settings.FILE_UPLOAD_TEMP_DIR = tmp_path / "coming"
+    folder.mkdir()
+    settings.PALATE_UPLOADS = tmp_path / "uploads"
+    return folder
 
 
 @pytest.mark.parametrize("name", ["api:token", "login", "account_reset_password"])

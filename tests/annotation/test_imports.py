@@ -316,7 +316,7 @@ def test_the_page_imports_rows_and_columns(simple: Study, client_of: ClientOf) -
     actions.add_member(study=simple, user=manager, role=builders.Role.MANAGER)
     files = {"rows": upload("row,text\nA,one\n"), "columns": upload("question\nWhat?\n")}
     response = client_of(manager).post("/studies/simple/import/rows/", files, follow=True)
-    assert "New: 1 sheet, 1 document, 1 column." in response.content.decode()
+    assert "New: 1 contract, 1 clause, 1 column." in response.content.decode()
 
 
 def test_the_page_imports_rows_of_a_workbook(leases: Leases, client_of: ClientOf) -> None:
@@ -395,7 +395,7 @@ def test_tasks_of_another_program_become_rows(leases: Leases, client_of: ClientO
         f"/studies/{leases.study.slug}/import/rows/", {"rows": upload(tasks, "tasks.json")}, follow=True
     )
 
-    assert "New: 1 row." in page.content.decode()
+    assert "New: 1 clause." in page.content.decode()
     row = leases.sheet.rows.get(name="5")
     assert [block["text"] for block in row.evidence] == ["The tenant pays."]
 

@@ -114,11 +114,14 @@ def test_a_study_of_another_scheme_is_not_told_to_add_a_recipe(leases: Leases, c
     assert "First bring in the contracts" in manager.get(reverse("recipes:searches", args=["empty"])).content.decode()
 
 
-def test_search_calls_the_rows_of_another_scheme_as_it_does(leases: Leases, client_of: ClientOf) -> None:
+def test_search_calls_the_rows_of_another_scheme_as_it_does(
+    leases: Leases, client_of: ClientOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shown = client_of(leases.manager).get(reverse("recipes:searches", args=[leases.study.slug])).content.decode()
     assert all(words in shown for words in ("Search for clauses", "Clauses and hits", "No clause"))
     assert "No recipe" not in shown
     assert "documents of the pages" not in shown
+    monkeypatch.setenv("SEARXNG_URL", "http://127.0.0.1:1")
     asked = client_of(leases.manager).get(reverse("recipes:new-search", args=[leases.study.slug])).content.decode()
     assert "Clauses per engine" in asked
     hits = reverse("recipes:hits", args=[leases.study.slug, leases.sheet.pk])
