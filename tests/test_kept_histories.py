@@ -21,7 +21,11 @@ KEPT = sorted((Path(__file__).resolve().parents[1] / "benchmarks" / "histories")
 pytestmark = pytest.mark.once
 
 
-@pytest.mark.parametrize("path", KEPT, ids=[f"{path.parent.name} {path.name[:3]}" for path in KEPT])
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=[pytest.mark.slow] if path.parent.name == "postgresql" else []) for path in KEPT],
+    ids=[f"{path.parent.name} {path.name[:3]}" for path in KEPT],
+)
 def test_a_kept_history_is_checked_again(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Anew from its file, and its figures are those that lie beside it."""
     assert main(["--check", str(path)]) == 0

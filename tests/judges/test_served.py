@@ -159,8 +159,8 @@ def test_a_row_longer_than_the_servers_context_fails_and_the_others_go_on(leases
         ("prompt_logprobs", 1, "log-probabilities of a part of a prompt only"),
         ("prompt_logprobs", -1, "so that nobody can tell which is whose"),
         ("prompt_logprobs", 10_000, "returned no prompt log-probabilities"),
-        ("echo", 1, "log-probabilities of a part of a prompt only"),
-        ("echo", -1, "so that nobody can tell which is whose"),
+        pytest.param("echo", 1, "log-probabilities of a part of a prompt only", marks=pytest.mark.slow),
+        pytest.param("echo", -1, "so that nobody can tell which is whose", marks=pytest.mark.slow),
     ],
 )
 def test_a_wrong_count_of_log_probabilities_is_one_answers_fault_while_the_server_gives_others(
@@ -305,6 +305,7 @@ def test_a_server_that_dies_in_the_middle_of_a_row_is_waited_for(leases: Leases)
     assert n_events(run.rater) == len(labels_of(run.rater))  # each label was written once
 
 
+@pytest.mark.slow
 def test_a_server_that_dies_behind_a_proxy_is_waited_for(leases: Leases, server: Running) -> None:
     run = started(server.address, leases)
     one, two = items(run)

@@ -28,6 +28,7 @@ def assert_all_is_there_once(study: dict[str, Any], rows: int) -> None:
     assert study["changes"] == rows * len(helpers.LEXICAL_SAYS)
 
 
+@pytest.mark.slow  # `tests/work/test_killed.py` has the same of any work
 def test_a_killed_worker_and_a_queue_that_lost_everything(site: Site) -> None:
     site.setup(judge="lexical", rows=4, slow=1)
     worker = site.start_worker()

@@ -106,7 +106,7 @@ def test_the_sliding_window_is_shorter_than_the_prompts_and_matters() -> None:
     assert min(differences) > 0.01
 
 
-@pytest.mark.parametrize("token_budget", [1, 7, 64, 4096])
+@pytest.mark.parametrize("token_budget", [pytest.param(1, marks=pytest.mark.slow), 7, 64, 4096])
 def test_the_token_budget_changes_no_score(token_budget: int) -> None:
     assert_same(scorer("gemma3", token_budget=token_budget).score(ROWS), scorer("gemma3").score(ROWS))
 
@@ -256,7 +256,7 @@ def test_models_with_a_state_of_their_own_are_fed_branch_by_branch(family: str) 
     assert fed[-1] * 3 < sum(len(sequence.ids) - 1 for sequence in sequences)
 
 
-@pytest.mark.parametrize("family", ["nemotron_h", "zamba2"])
+@pytest.mark.parametrize("family", ["nemotron_h", pytest.param("zamba2", marks=pytest.mark.slow)])
 @pytest.mark.filterwarnings("ignore")
 def test_a_model_that_computes_single_tokens_otherwise_is_fed_none(family: str) -> None:
     """Time steps have a least length in forwards of several tokens alone. The options below part at single tokens, at
@@ -413,7 +413,7 @@ def test_a_model_that_loses_its_state_is_fed_no_branches(monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("family", "n"),
     [
-        ("mistral", 8_000),
+        pytest.param("mistral", 8_000, marks=pytest.mark.slow),
         pytest.param("llama", 8_000, marks=pytest.mark.slow),
         pytest.param("qwen3_next", 8_000, marks=pytest.mark.slow),
         pytest.param("llama", 32_000, marks=pytest.mark.slow),

@@ -24,6 +24,11 @@ PROMPTS = [
     "Recipe: 3 onions.\nSENSITIVITY:",
 ]
 GREEDY = Sampling(max_new_tokens=20)
+# The quick tests take what differs: windows in some layers, in all, chunks, and a model that takes no positions.
+_QUICK = {"llama", "mistral", "gemma3", "llama4", "bloom"}
+EACH_FAMILY = [
+    pytest.param(family, marks=[] if family in _QUICK else [pytest.mark.slow]) for family in sorted(tiny.FAMILIES)
+]
 
 
 def generator(family: str = "llama", *, chat: bool = False, **settings: Any) -> AnswerGenerator:
@@ -51,7 +56,7 @@ def by_hand(family: str, prompt: str, *, max_new_tokens: int) -> Generated:
     return Generated(tokenizer.decode(answer, skip_special_tokens=True), cut=True)
 
 
-@pytest.mark.parametrize("family", sorted(tiny.FAMILIES))
+@pytest.mark.parametrize("family", EACH_FAMILY)
 def test_a_batch_answers_as_each_prompt_alone(family: str) -> None:
     """Sliding windows, and models that take no batch, included."""
     expected = [by_hand(family, prompt, max_new_tokens=20) for prompt in PROMPTS]
@@ -97,7 +102,7 @@ def _answer(n: int) -> Any:
     return _Answer(0, (5,) * n, torch.zeros(1))
 
 
-@pytest.mark.parametrize("family", sorted(tiny.FAMILIES))
+@pytest.mark.parametrize("family", EACH_FAMILY)
 def test_an_answer_ends_before_a_string_and_is_the_same_up_to_it(family: str) -> None:
     """Models that take no batch included; the strings lie across tokens."""
     whole = written(generator(family).generate(PROMPTS, GREEDY))
@@ -277,7 +282,7 @@ RECIPES = ["Recipe: 2 cups flour, 1 pinch of salt, olive oil.\n", "Recipe: 2 cup
 SHARING = [recipe + asked for recipe in RECIPES for asked in ("AUTHENTICITY:", "HARMONY of all:", "SENSITIVITY:")]
 
 
-@pytest.mark.parametrize("family", sorted(tiny.FAMILIES))
+@pytest.mark.parametrize("family", EACH_FAMILY)
 def test_prompts_that_begin_alike_are_answered_as_each_alone(family: str) -> None:
     expected = [by_hand(family, prompt, max_new_tokens=12) for prompt in SHARING]
     greedy = Sampling(max_new_tokens=12)

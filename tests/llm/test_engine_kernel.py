@@ -135,7 +135,8 @@ def test_it_is_for_half_precision_and_for_cards_that_it_was_made_for(monkeypatch
     assert attention.ways_for(on_a_gpu(torch.bfloat16)) == (Way.BLOCKS,)
 
 
-@pytest.mark.parametrize("each", [False, slowly(True)])
+@pytest.mark.slow
+@pytest.mark.parametrize("each", [False, True])
 def test_it_compiles_for_the_cards_of_some_years_to_their_matrix_units_and_memory(each: bool) -> None:
     """Without a GPU: Triton compiles for one that is named, pointers and strides as they are when it runs. `each`:
     every shape for every card, else each shape for one card, the largest for two of those with the least memory."""

