@@ -50,21 +50,21 @@ class _Record(NamedTuple):
 
 @dataclass(frozen=True)
 class JsonTable(FileTable):
-    """A table made of JSON. `label_studio`: a list of tasks; else one object a line.
+    """A table made of JSON. `is_list`: of tasks of Label Studio; else one object a line.
 
     Of tasks an answer is a result of Label Studio as JSON, its type and value: what it says is the question's to read.
     """
 
-    label_studio: bool = False
+    is_list: bool = False
 
     @property
     def names_controls(self) -> bool:
-        return self.label_studio
+        return self.is_list
 
     def value(self, kind: AnswerKind, spec: QuestionSpec, answer: str, *, by_model: bool = False) -> Value | None:
         if isinstance(answer, _Json):
             return kind.from_json(spec, json.loads(answer), by_model=by_model)
-        if not self.label_studio:
+        if not self.is_list:
             return super().value(kind, spec, answer, by_model=by_model)
         return kind.from_label_studio(spec, json.loads(answer))
 
@@ -72,7 +72,7 @@ class JsonTable(FileTable):
         if isinstance(answer, _Json):
             of = json.loads(answer)
             return _text(of[0]) if isinstance(of, list) and len(of) == 1 else answer
-        return "".join(_answers(json.loads(answer))) if self.label_studio and answer else answer
+        return "".join(_answers(json.loads(answer))) if self.is_list and answer else answer
 
     def lines(self, problems: Problems) -> Iterator[FileLine]:
         """See `FileTable.lines`.
@@ -87,7 +87,7 @@ class JsonTable(FileTable):
             yield FileLine(record.line, [cell if isinstance(cell, _Json) else cell.strip() for cell in cells])
 
     def _records(self, problems: Problems) -> Iterator[_Record]:
-        return _tasks(self.stream, self.name, problems) if self.label_studio else _json_lines(self.stream, self.name)
+        return _tasks(self.stream, self.name, problems) if self.is_list else _json_lines(self.stream, self.name)
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class JsonRows(JsonTable):
     """Rows or columns made of JSON: one object a line, or a list of objects; of tasks of Label Studio it is “data”."""
 
     def _records(self, problems: Problems) -> Iterator[_Record]:
-        return _listed(self.stream, self.name) if self.label_studio else _lines_of_rows(self.stream, self.name)
+        return _listed(self.stream, self.name) if self.is_list else _lines_of_rows(self.stream, self.name)
 
 
 def open_labels(stream: BinaryIO, *, name: str, max_bytes: int) -> FileTable:
@@ -140,8 +140,8 @@ def _open_json(stream: BinaryIO, of: type[JsonTable], *, name: str, max_bytes: i
     stream.seek(0)
     start = stream.read(3)
     stream.seek(3 if start == b"\xef\xbb\xbf" else 0)
-    label_studio = stream.read(200).lstrip()[:1] == b"["
-    table = of(stream, name, "utf-8", "", (), label_studio)
+    is_list = stream.read(200).lstrip()[:1] == b"["
+    table = of(stream, name, "utf-8", "", (), is_list)
     problems = Problems(name)
     header = tuple(dict.fromkeys(key for record in table._records(problems) for key in record.values))
     if not header and problems.total:
@@ -149,7 +149,7 @@ def _open_json(stream: BinaryIO, of: type[JsonTable], *, name: str, max_bytes: i
     if not header:
         raise TableError(gettext_noop("“%(file)s” is empty."), file=name)
     check_headings(header, name=name)
-    return of(stream, name, "utf-8", "", header, label_studio)
+    return of(stream, name, "utf-8", "", header, is_list)
 
 
 # --- one object a line -----------------------------------------------------------------------------------------------

@@ -259,8 +259,9 @@ def palette(grid: queries.Grid) -> dict[int, dict[str, object]]:
 
 
 def _meaning(question: QuestionSpec) -> str:
-    """What stands beside the numbers of a scale, which say nothing of themselves."""
-    return question.help if question.kind == Kind.SCALE else ""
+    """What stands beside the numbers of a scale, where none of them says what it means."""
+    is_bare = question.kind == Kind.SCALE and not any(option.definition for option in question.options)
+    return question.help if is_bare else ""
 
 
 def grid_messages(*, closed: bool) -> SafeString:

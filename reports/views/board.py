@@ -89,6 +89,8 @@ def gold_panel(request: AppRequest, study: Study) -> HttpResponse:
     sheet = next((one for one in sheets if str(one.pk) == named), None)
     if named and sheet is None:
         raise Http404
+    if not sheets:
+        return render(request, "reports/_board_gold.html", {"study": study, "scheme": study.scheme.parsed})
     data = queries.load(study, Filters(sheets=(sheet.pk,) if sheet else ()))
     found = [(question, _right(question)) for question in (*data.questions, *data.value_questions)]
     with_gold = [(question, right) for question, right in found if _has_gold(question)]
