@@ -136,6 +136,11 @@ class Judge(models.Model):
         return self.method in WRITES
 
     @property
+    def normalises(self) -> bool:
+        """Whether options of several tokens are compared, by log-probabilities."""
+        return self.method == self.Method.CLOZE
+
+    @property
     def varies(self) -> bool:
         """Whether a second answer to the same cell can differ from the first."""
         return bool(self.temperature)

@@ -62,6 +62,22 @@ def test_the_list_has_runs_and_judges_that_fit(leases: Leases, run: Run, manager
     assert "of-another-scheme" not in page
 
 
+NEAR = """\
+encoder: characters
+questions:
+  duties.stated:
+    embedding: {in: [paragraph], thresholds: {stated: 0.5, implied: 0.2}, none: absent}
+"""
+
+
+def test_only_what_compares_log_probabilities_is_said_to_normalise_them(leases: Leases, manager: Client) -> None:
+    actions.create_judge(name="near", method=Judge.Method.EMBEDDING, prompt_text=NEAR)
+    address = f"/studies/{leases.study.slug}/judges/"
+    assert "sum of log-probabilities" not in manager.get(address).content.decode()
+    helpers.cloze_judge("/models/large")
+    assert manager.get(address).content.decode().count("sum of log-probabilities") == 1
+
+
 def test_the_list_costs_the_same_with_more_runs(
     leases: Leases, judge: Judge, manager: Client, django_assert_max_num_queries: Any
 ) -> None:
