@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.models import ApiToken
-from accounts.queries import lacks_confirmation, others_own
+from accounts.queries import lacks_confirmation
 from annotation import actions as annotating
 from annotation.actions import Refused
 from annotation.models import AuditEvent, Background, Consent, Invite, Look, Membership, Note, Rater, Role, User
@@ -114,8 +114,8 @@ def erase(*, user: User, by: User | None) -> None:
     Raises:
         Refused: it is the last manager of a study, or the last owner.
     """
-    if user.is_superuser and not others_own(user):
-        raise Refused(LAST_OWNER)
+    if user.is_superuser:
+        _leaves_an_owner(user)
     for membership in Membership.objects.filter(user=user).select_related("study", "user"):
         annotating.remove_member(membership=membership, by=by)
     Rater.objects.filter(user=user).update(user=None, active=False)
@@ -218,11 +218,19 @@ def make_owner(*, user: User, owner: bool, by: User) -> None:
     Raises:
         Refused: nobody would.
     """
-    if not owner and not others_own(user):
-        raise Refused(LAST_OWNER)
+    if not owner:
+        _leaves_an_owner(user)
     user.is_superuser = user.is_staff = owner
     user.save(update_fields=["is_superuser", "is_staff"])
     owner_made(user=user, by=by)
+
+
+def _leaves_an_owner(user: User) -> None:
+    """Refuse where nobody looks after the installation without them. Of the last two who go at once, one waits here for
+    the other."""
+    owners = User.objects.filter(is_superuser=True, is_active=True).order_by("pk").select_for_update()
+    if not any(owner.pk != user.pk for owner in owners):
+        raise Refused(LAST_OWNER)
 
 
 def owner_made(*, user: User, by: User) -> None:
@@ -238,10 +246,12 @@ def set_active(*, user: User, active: bool, by: User) -> None:
     """Close an account, which ends its sessions and takes its open invitations back, or open it again.
 
     Raises:
-        Refused: it is one's own.
+        Refused: it is one's own, or the last owner's.
     """
     if user.pk == by.pk:
         raise Refused(_("Nobody closes their own account here."))
+    if not active and user.is_superuser:
+        _leaves_an_owner(user)
     user.is_active = active
     user.save(update_fields=["is_active"])
     account_opened(user=user, by=by)

@@ -37,6 +37,7 @@ from llm.models import LanguageModel
 from reports import actions as reporting
 from reports.data.arrays import Filters
 from tests import builders
+from tests.annotation.at_once import in_another_connection, postgresql
 from tests.annotation.test_saving import change, together
 from tests.builders import ApiOf, ClientOf, Leases
 
@@ -458,6 +459,22 @@ def test_the_last_manager_and_the_last_owner_stay(leases: Leases) -> None:
     with pytest.raises(Refused, match="last owner"):
         accounts.make_owner(user=root, owner=False, by=root)
     assert User.objects.filter(username="mara", is_active=True).exists()
+
+
+@postgresql
+@pytest.mark.django_db(transaction=True)
+def test_of_two_owners_who_see_each_other_off_at_once_one_stays() -> None:
+    ada, ben = (builders.user(name, superuser=True) for name in ("ada", "ben"))
+    said: list[object] = []
+    with transaction.atomic():
+        accounts.make_owner(user=ben, owner=False, by=ada)
+        other = in_another_connection(lambda: accounts.set_active(user=ada, active=False, by=ben), said)
+        other.join(timeout=1)
+        assert said == []  # it waits
+    other.join(timeout=20)
+
+    assert [str(one) for one in said] == [str(accounts.LAST_OWNER)]
+    assert [user.username for user in User.objects.filter(is_superuser=True, is_active=True)] == ["ada"]
 
 
 @pytest.mark.parametrize("unticked", ["is_superuser", "is_active"])
