@@ -460,6 +460,7 @@ ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https" if _behind_https else "http"
 ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
 ACCOUNT_FORMS = {"reset_password": "accounts.forms.ForgottenForm"}
 ACCOUNT_RATE_LIMITS = {"login": None, "login_failed": None}  # counted in the database: annotation.actions.trust
+ACCOUNT_REAUTHENTICATION_REQUIRED = True  # before addresses and connections to single sign-on change
 ACCOUNT_REAUTHENTICATION_TIMEOUT = 900
 ACCOUNT_PREVENT_ENUMERATION = False  # who may not sign up by single sign-on is told why; passwords tell nothing
 ALLAUTH_TRUSTED_PROXY_COUNT = PALATE_PROXIES

@@ -27,6 +27,7 @@ from annotation.people.access import AppRequest
 
 @never_cache
 @require_http_methods(["GET", "POST"])
+@reauthentication_required(allow_get=True)  # type: ignore[untyped-decorator]
 def account(request: AppRequest) -> HttpResponse:
     """The whole of it on one page; POST makes a token, whose key the answer shows, and no later page."""
     form = TokenForm(request.POST or None)

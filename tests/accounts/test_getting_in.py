@@ -41,6 +41,11 @@ def log_in(client: Client, name: str, password: str, **more: str) -> HttpRespons
     return client.post(reverse("login"), {"username": name, "password": password}, **more)  # type: ignore[return-value]
 
 
+def again(client: Client, password: str) -> None:
+    """Say the password once more, as before what protects an account is changed."""
+    client.post(reverse("account_reauthenticate"), {"password": password})
+
+
 def is_in(client: Client) -> bool:
     return client.get(reverse("accounts:account")).status_code == 200
 
@@ -329,7 +334,10 @@ def test_a_role_may_need_a_second_factor(leases: Leases, client_of: ClientOf, se
     assert manager.get("/")["Location"] == reverse("mfa_index")
     assert manager.get(reverse("api:studies")).status_code == 403
     assert manager.post(reverse("annotation:pay", args=["leases"])).status_code == 403
-    token = manager.post(reverse("accounts:account"), {"name": "x", "days": "30"})
+    elsewhere = Client()
+    log_in(elsewhere, "mara", "mara")
+    again(elsewhere, "mara")
+    token = elsewhere.post(reverse("accounts:account"), {"name": "x", "days": "30"})
     assert token["Location"] == reverse("mfa_index")
     assert manager.post(reverse("api:token"), {"username": "mara", "password": "mara"}).status_code == 403
     program = APIClient()
@@ -522,6 +530,7 @@ def test_an_address_that_is_known_opens_no_account_that_is_not_connected(
     assert sign_on(client)["Location"] == reverse("login")
     assert "An account here has your address already." in client.get(reverse("login")).content.decode()
     log_in(client, "anna", "anna")
+    again(client, "anna")
     pressed = client.post(reverse("openid_connect_login", args=["sso"]), query_params={"process": "connect"})
     client.get(followed(pressed["Location"]).removeprefix("http://testserver"))
     other = Client()
@@ -765,7 +774,8 @@ def test_who_has_not_confirmed_the_address_makes_no_token(
 
     refused = Client().post("/api/v1/token/", asked)
     assert (refused.status_code, "Confirm your e-mail address" in refused.json()["detail"]) == (403, True)
-    page = anna.post(reverse("accounts:account"), {"name": "laptop", "days": 30})
+    again = anna.post(reverse("accounts:account"), {"name": "laptop", "days": 30})["Location"]
+    page = anna.post(again, {"password": "anna"}, follow=True)
     assert "Confirm your e-mail address" in page.content.decode()
     EmailAddress.objects.create(user=leases.anna, email=leases.anna.email, verified=True, primary=True)
     assert Client().post("/api/v1/token/", asked).status_code == 200

@@ -37,6 +37,7 @@ from llm.models import LanguageModel
 from reports import actions as reporting
 from reports.data.arrays import Filters
 from tests import builders
+from tests.accounts.test_getting_in import again
 from tests.annotation.at_once import in_another_connection, postgresql
 from tests.annotation.test_saving import change, together
 from tests.builders import ApiOf, ClientOf, Leases
@@ -146,6 +147,10 @@ def test_the_own_workbook_is_noted_without_the_code(leases: Leases, client_of: C
 def test_changes_of_ones_addresses_are_noted_without_the_address(leases: Leases, client_of: ClientOf) -> None:
     """Who finds a browser open has mails for a new password sent to themselves, and nobody could read when."""
     page, anna = reverse("account_email"), client_of(leases.anna)
+    asked = anna.post(page, {"action_add": "", "email": "other@example.org"})
+    assert asked["Location"].startswith(reverse("account_reauthenticate"))
+    assert not EmailAddress.objects.filter(email="other@example.org").exists()
+    again(anna, "anna")
     for action in ("action_add", "action_primary", "action_remove"):
         if action == "action_remove":
             anna.post(page, {"action_primary": "", "email": leases.anna.email})
@@ -167,7 +172,9 @@ def test_the_name_of_a_key_is_noted_where_a_run_uses_it(leases: Leases) -> None:
 
 def test_a_token_is_made_shown_once_and_withdrawn(leases: Leases, client_of: ClientOf) -> None:
     anna, page = client_of(leases.anna), reverse("accounts:account")
-    shown = anna.post(page, {"name": "laptop", "days": "30"}, follow=True)
+    asked = anna.post(page, {"name": "laptop", "days": "30"})
+    assert not ApiToken.objects.exists()  # this log-in was not by a password, or long ago
+    shown = anna.post(asked["Location"], {"password": "anna"}, follow=True)
     key = shown.context["key"]
     program = APIClient()
     program.credentials(HTTP_AUTHORIZATION=f"Token {key}")

@@ -116,6 +116,7 @@ def test_an_address_that_is_known_is_not_opened_by_saml(leases: Leases, provider
     assert sign_on(client)["Location"] == reverse("login")
     assert not is_in(client)
     client.force_login(leases.anna, backend="annotation.sessions.Backend")
+    client.post(reverse("account_reauthenticate"), {"password": "anna"})
     sign_on(client, process="connect")
     other = browser()
     sign_on(other)

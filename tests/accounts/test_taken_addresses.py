@@ -10,7 +10,7 @@ from pytest_django import Settings
 
 from annotation.models import User
 from tests.accounts.provider import Provider
-from tests.accounts.test_getting_in import PASSWORD, is_in, log_in, provider, shown, sign_on
+from tests.accounts.test_getting_in import PASSWORD, again, is_in, log_in, provider, shown, sign_on
 from tests.builders import Leases
 
 __all__ = ["provider"]  # a fixture
@@ -31,6 +31,7 @@ def mallory(leases: Leases) -> Client:
     User.objects.create_user("mallory", password=PASSWORD)
     client = Client()
     log_in(client, "mallory", PASSWORD)
+    again(client, PASSWORD)
     return client
 
 
