@@ -89,7 +89,7 @@ triton: $(STAMP)
 	$(INSTALL) --retries 1 --only-binary :all: -r $(VENV)/triton.txt
 
 fuzz: $(STAMP)
-	SCHEMA_REQUESTS=5000 FUZZ_EXAMPLES=50 $(BIN)/python -m pytest -n 0 tests/api tests/test_fuzzed_forms.py $(ARGS)
+	SCHEMA_REQUESTS=5000 FUZZ_EXAMPLES=50 $(BIN)/python -m pytest -n 0 tests/api tests/test_fuzzed_forms.py tests/annotation/test_overlap.py $(ARGS)
 
 test-services: $(STAMP) browser
 	DATABASE_URL=$(DATABASE_URL) CELERY_BROKER_URL=$(REDIS_URL) $(BIN)/python -m pytest -m "services and not slow" -n $(WORKERS) $(ARGS)

@@ -8,6 +8,7 @@ import os
 import sqlite3
 import time
 import uuid
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, nullcontext
 from datetime import UTC, datetime
@@ -62,6 +63,12 @@ TOGETHER = (
     "tests/test_kept_histories.py", "tests/api/test_schema.py", "tests/operating/test_backup.py",
     "tests/test_hostile_queries.py", "tests/work/test_killed.py",
 )  # fmt: skip
+# The same, of what asks the one server of tiny models, whose start takes longer than most of it.
+SERVED = (
+    "tests/judges/test_served.py", "tests/judges/test_server_", "tests/judges/test_backends_openai",
+    "tests/judges/test_hostile_servers.py", "tests/judges/test_generating.py::test_thoughts_that_a_server",
+    "tests/judges/test_rating.py::test_a_server",
+)  # fmt: skip
 
 
 class Together(LoadScopeScheduling):
@@ -69,6 +76,8 @@ class Together(LoadScopeScheduling):
     groups are silently none."""
 
     def _split_scope(self, nodeid: str) -> str:
+        if nodeid.startswith(SERVED):
+            return "served"
         return next((begin for begin in TOGETHER if nodeid.startswith(begin)), nodeid)
 
 
@@ -82,7 +91,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     What runs a model is not counted in the branch coverage: it is slow enough, and quicker tests reach the same lines.
     """
+    examples: Counter[str] = Counter()
     for item in items:
+        if sample := item.get_closest_marker("sample"):
+            examples[of := item.nodeid.partition("[")[0]] += 1
+            if examples[of] > sample.args[0]:
+                item.add_marker(pytest.mark.slow)
         if item.get_closest_marker("model"):
             item.add_marker(pytest.mark.no_cover)
         if item.get_closest_marker("once"):

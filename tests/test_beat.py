@@ -56,6 +56,7 @@ def test_what_comes_round_is_due_at_the_start_and_then_by_a_clock_that_nobody_se
 
 
 @pytest.mark.once
+@pytest.mark.slow
 def test_a_worker_ends_when_what_sends_tasks_on_time_has_ended(tmp_path: Path) -> None:
     """It answered pings, and recovery, cleaning and alarms stood still for good."""
     own = {"PALATE_ENV": "test", "PALATE_VAR": str(tmp_path / "var"), "CELERY_BROKER_URL": "filesystem://localhost//"}

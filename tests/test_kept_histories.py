@@ -283,6 +283,7 @@ DONE: list[tuple[Callable[[], Record], str, str]] = [
 
 
 @pytest.mark.parametrize(("do", "kind", "said"), DONE, ids=[do.__name__ for do, _kind, _said in DONE])
+@pytest.mark.sample(6)
 def test_what_is_done_to_a_history_afterwards_is_found(do: Callable[[], Record], kind: str, said: str) -> None:
     record = do()
     assert any(one.kind == kind and said in one.sentence for one in check(record.operations, record.final))

@@ -118,6 +118,7 @@ def test_a_commit_of_sqlite(disk: Disk, synchronous: str, left: int) -> None:
 @pytest.mark.once
 @pytest.mark.parametrize("left", ["", '[["cpu", "", "c'])
 @pytest.mark.parametrize("lost", ["control/cpu.exchange", "*.msg"])
+@pytest.mark.sample(1)
 def test_a_queue_in_a_folder_takes_messages_again(tmp_path: Path, lost: str, left: str) -> None:
     """Each in a process of its own, as after a power cut: Kombu remembers what it has bound."""
     (tmp_path / "control").mkdir()

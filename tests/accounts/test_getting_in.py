@@ -33,7 +33,7 @@ from tests import builders
 from tests.accounts.provider import CLIENT, SECRET, Provider, followed, running
 from tests.builders import ClientOf, Leases
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
 PASSWORD = "a long enough Password 7"
 
 
@@ -576,6 +576,7 @@ UNUSABLE: dict[str, tuple[dict[str, object], str]] = {
 
 @pytest.mark.parametrize("claims", UNUSABLE)
 @pytest.mark.parametrize("known", [False, True], ids=["new", "known"])
+@pytest.mark.sample(10)
 def test_claims_that_cannot_be_used_open_nothing_and_are_told(
     leases: Leases, provider: Provider, settings: Settings, caplog: pytest.LogCaptureFixture, claims: str, known: bool
 ) -> None:
@@ -675,6 +676,7 @@ def test_what_is_told_of_somebody_else_opens_nothing(leases: Leases, provider: P
     ],
     ids=str,
 )
+@pytest.mark.sample(3)
 def test_an_answer_with_wrong_tokens_is_told(
     leases: Leases, provider: Provider, settings: Settings, answer: dict[str, object], reason: str | None
 ) -> None:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from django.core.exceptions import ImproperlyConfigured
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
@@ -21,6 +22,7 @@ from annotation import actions
 from annotation.models import AuditEvent, Role, User
 from tests.accounts.identity_provider import PERSISTENT, TRANSIENT, Provider, _key_and_certificate, running
 from tests.builders import Leases
+from tests.test_settings import started
 
 pytest.importorskip("onelogin", reason="the group saml is not installed")
 
@@ -29,7 +31,7 @@ from allauth.socialaccount.providers import registry
 
 from accounts import saml
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
 HOST = "palate.example.org"
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -271,6 +273,7 @@ UNUSABLE: dict[str, tuple[dict[str, str], str, str]] = {
 
 
 @pytest.mark.parametrize("sent", UNUSABLE)
+@pytest.mark.sample(2)
 def test_attributes_that_cannot_be_used_open_nothing_and_are_told(
     leases: Leases, provider: Provider, settings: Settings, sent: str
 ) -> None:
@@ -305,6 +308,7 @@ def test_who_comes_without_any_attribute_has_a_lasting_name_alone(
 
 
 @pytest.mark.parametrize("sent", ["", "no base64", "PHg+", "PHgvPg==", "bm8gWE1M"])
+@pytest.mark.sample(2)
 def test_an_answer_that_cannot_be_read_is_told(leases: Leases, provider: Provider, sent: str) -> None:
     client = browser()
     answer(client)
@@ -344,10 +348,8 @@ def test_environment_variables_are_all_that_it_needs(tmp_path: Path) -> None:
         "SAML_CERTIFICATE": str(certificate),
     }
 
-    load = "from django.conf import settings; settings.DEBUG"
-
-    def told(says: str, **changed: str) -> str:
-        environment = {**os.environ, **variables, **changed, "PALATE_ENV": "test", "PALATE_VAR": str(tmp_path)}
+    def told(says: str) -> str:
+        environment = {**os.environ, **variables, "PALATE_ENV": "test", "PALATE_VAR": str(tmp_path)}
         environment.pop("DJANGO_SETTINGS_MODULE", None)
         done = subprocess.run(
             [sys.executable, "manage.py", "shell", "-v", "0", "-c", says],
@@ -367,11 +369,14 @@ def test_environment_variables_are_all_that_it_needs(tmp_path: Path) -> None:
     assert 'entityID="http://palate.example.org/account/saml/sso/metadata/"' in metadata, metadata
     assert 'Location="http://palate.example.org/account/saml/sso/acs/"' in metadata
     assert "'https://idp.example.org'" in metadata
-    assert "SAML_CERTIFICATE" in told(load, SAML_SSO_URL="")
-    assert "cannot be read" in told(load, SAML_CERTIFICATE="/nowhere.pem")
-    assert "one single sign-on" in told(
-        load, OIDC_SERVER_URL="https://a.example.org", OIDC_CLIENT_ID="a", OIDC_CLIENT_SECRET="b"
-    )
+    oidc = {"OIDC_SERVER_URL": "https://a.example.org", "OIDC_CLIENT_ID": "a", "OIDC_CLIENT_SECRET": "b"}
+    for wrong, said in (
+        ({"SAML_SSO_URL": ""}, "SAML_CERTIFICATE"),
+        ({"SAML_CERTIFICATE": "/nowhere.pem"}, "cannot be read"),
+        (oidc, "one single sign-on"),
+    ):
+        with pytest.raises(ImproperlyConfigured, match=said):
+            started(tmp_path, **{**variables, **wrong, "PALATE_ENV": "test"})
 
 
 def test_two_providers_do_not_share_names(leases: Leases, provider: Provider, settings: Settings) -> None:

@@ -15,6 +15,8 @@ from recipes.memorization import demo_study
 from tests import builders
 from tests.builders import ClientOf, Leases
 
+pytestmark = pytest.mark.once
+
 
 def landing(client: Client) -> str:
     """The address of the page that “/” leads to."""

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from dataclasses import replace
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from annotation.planning import Design, ImpossibleDesign, OverlapRequest, balanced_design
 
+EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "12"))
 PAPER = OverlapRequest(raters=7, sheets=(18,) * 20, raters_per_sheet=3, share_twice=Fraction(1, 2), seed=1)
 
 
@@ -315,7 +317,7 @@ def requests_with_triples(draw: st.DrawFn) -> OverlapRequest:
     return replace(request, share_thrice=share)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=EXAMPLES, deadline=None)
 @given(requests_with_triples())
 def test_three_times_is_by_three_different_raters_and_as_often_as_asked(request: OverlapRequest) -> None:
     design = balanced_design(request)
@@ -330,7 +332,7 @@ def test_three_times_is_by_three_different_raters_and_as_often_as_asked(request:
         assert spread([n for (s, _rater), n in design.documents_in_sheet.items() if s == sheet]) <= 2
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=EXAMPLES, deadline=None)
 @given(requests(), st.integers(1, 8))
 def test_every_document_has_as_many_different_raters_as_are_asked_for(request: OverlapRequest, per_row: int) -> None:
     design = balanced_design(replace(request, raters_per_row=min(per_row, request.raters_per_sheet)))
@@ -343,7 +345,7 @@ def test_every_document_has_as_many_different_raters_as_are_asked_for(request: O
         assert spread(design.documents_in_sheet[sheet, rater] for rater in block) <= 2
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=EXAMPLES, deadline=None)
 @given(requests())
 def test_every_document_is_labelled_once_or_twice_by_different_raters(request: OverlapRequest) -> None:
     design = balanced_design(request)
@@ -353,7 +355,7 @@ def test_every_document_is_labelled_once_or_twice_by_different_raters(request: O
     assert {rater for _, _, rater in design.assignments} <= set(range(request.raters))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=EXAMPLES, deadline=None)
 @given(requests())
 def test_share_labelled_twice_is_as_near_as_whole_documents_allow(request: OverlapRequest) -> None:
     design = balanced_design(request)
@@ -365,7 +367,7 @@ def test_share_labelled_twice_is_as_near_as_whole_documents_allow(request: Overl
         assert abs(twice - Fraction(request.share_twice) * size) < 1
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=EXAMPLES, deadline=None)
 @given(requests())
 def test_work_is_level_within_every_sheet_and_over_the_sheets(request: OverlapRequest) -> None:
     design = balanced_design(request)
@@ -437,7 +439,7 @@ def requests_with_standing(draw: st.DrawFn) -> OverlapRequest:
     return replace(request, standing=tuple(draw(standing)))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=EXAMPLES, deadline=None)
 @given(requests_with_standing())
 def test_with_standing_work_no_hand_over_inside_a_sheet_would_level_more(request: OverlapRequest) -> None:
     design = balanced_design(request)

@@ -85,6 +85,7 @@ def simulated_half_width(
     ],
     ids=["independent", "clustered", "much clustered", "some three times", "all three times", "all by five", "mixed"],
 )
+@pytest.mark.sample(3)
 def test_the_width_is_what_simulated_studies_show(
     kappa: float, shares: tuple[float, ...], clustering: float, documents: tuple[int, ...]
 ) -> None:

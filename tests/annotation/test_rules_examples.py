@@ -17,6 +17,8 @@ from annotation.models import Assignment, Column, Question
 from annotation.scheme.spec import SectionSpec
 from tests import builders
 
+pytestmark = pytest.mark.once
+
 TABLE = json.loads((Path(__file__).parent.parent / "rules" / "examples.json").read_text(encoding="utf-8"))
 EXAMPLES = [pytest.param(example, id=example["name"]) for example in TABLE["examples"]]
 

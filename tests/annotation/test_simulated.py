@@ -14,6 +14,8 @@ from annotation.models import Rater, User
 from tests import builders
 from tests.builders import Leases
 
+pytestmark = pytest.mark.once
+
 ClientOf = Callable[[User], Client]
 CODE = re.compile(r"<code>S1</code>(.{0,60})", re.DOTALL)
 

@@ -315,6 +315,7 @@ def test_an_answer_too_long_for_a_cell_is_changed_in_the_browser_only(sheet: She
 
 
 @pytest.mark.parametrize("word", ["NaN", "nan", "N/A", "#N/A", "None", "null", "inf", "1e5", "007"])
+@pytest.mark.sample(4)
 def test_words_that_programs_take_for_nothing_or_a_number_are_texts(sheet: Sheet, anna: User, word: str) -> None:
     [answer] = changed(sheet, anna, {SAYS: word}).answers[bread()]
     assert answer.value == word

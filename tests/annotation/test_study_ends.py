@@ -240,6 +240,7 @@ def test_what_is_at_work_holds_a_study_up(leases: Leases, client_of: ClientOf) -
 
 @pytest.mark.parametrize("by_parts", [False, True], ids=["at once", "by parts"])
 @pytest.mark.parametrize("demo", [slaws, soups], ids=["slaws", "soups"])
+@pytest.mark.sample(2)
 def test_a_whole_study_can_go(db: None, demo: object, by_parts: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """With judges' runs, pages, notes, graphs and all that packs keep: nothing but what is frozen holds it."""
     monkeypatch.setattr(deleting, "AT_ONCE", 0 if by_parts else 10**9)

@@ -118,6 +118,7 @@ def test_values_are_recorded_and_read_over_http(wood: Workshop, api_of: ApiOf) -
         ({"question": "tools", "value": [{"\ud800": ""}]}, "value"),
     ],
 )
+@pytest.mark.sample(4)
 def test_what_is_no_answer_is_refused_over_http(
     wood: Workshop, api_of: ApiOf, answer: dict[str, Any], field: str
 ) -> None:

@@ -61,6 +61,7 @@ def free(row: Row, work: list[Assignment]) -> bool:
 
 
 @pytest.mark.parametrize("seed", range(5))
+@pytest.mark.sample(2)
 def test_what_is_given_is_as_counted_one_by_one(leases: Leases, seed: int) -> None:
     make_odd(leases, seed)
     work, study = live(leases.study), leases.study
@@ -83,6 +84,7 @@ def test_what_is_given_is_as_counted_one_by_one(leases: Leases, seed: int) -> No
 
 @pytest.mark.parametrize("section", ["", *SECTIONS])
 @pytest.mark.parametrize("seed", range(2))
+@pytest.mark.sample(2)
 def test_the_picture_is_as_counted_one_by_one(
     leases: Leases, seed: int, section: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -38,7 +38,7 @@ from tests.databases import kept
 from tests.recipes.test_documents import SHOWN, page
 from tests.reports.hiring import simulated
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
 OF_LOOKS = {"annotation.look", "annotation.auditevent", "reports.testlook"}
 NOWHERE = 9_999_999
 

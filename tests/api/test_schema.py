@@ -32,8 +32,10 @@ from tests.test_access import World
 from tests.test_access import furnished as furnished  # the fixtures
 from tests.test_access import world as world
 
+pytestmark = pytest.mark.once
+
 # `make fuzz` asks for more.
-REQUESTS = int(os.environ.get("SCHEMA_REQUESTS", "300"))
+REQUESTS = int(os.environ.get("SCHEMA_REQUESTS", "150"))
 CHECKS = [
     not_a_server_error,
     status_code_conformance,

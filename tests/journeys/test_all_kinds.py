@@ -304,6 +304,7 @@ def exported(page: Page) -> dict[str, FilePayload]:
     return files
 
 
+@pytest.mark.slow
 def test_all_kinds_all_the_way(sheet: Sheet, browsing: Browsing, settings: Settings, tmp_path: Path) -> None:
     study = sheet.study
     settings.PALATE_EXPORTS = tmp_path

@@ -17,8 +17,9 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, NamedTuple
 
 import llguidance
 import torch
@@ -84,7 +85,7 @@ class Behaviour:
     die_after: int | None = None  # requests that it still answers; the next one kills it
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
 class Served:
     model: Any
     tokenizer: Any
@@ -94,16 +95,43 @@ class Served:
         return int(self.model.config.max_position_embeddings)
 
 
+class Computed(NamedTuple):
+    """What a model makes of some tokens."""
+
+    own: list[float]  # the log-probability of each but the first behind those before it
+    best: list[int]  # the likeliest token behind each
+    last: torch.Tensor  # of every token behind the last
+
+
+COMPUTING = threading.Lock()
+
+
+@lru_cache(maxsize=2048)  # most tests ask about the same prompts again
+@torch.inference_mode()
+def computed(it: Served, ids: tuple[int, ...]) -> Computed:
+    with COMPUTING:
+        logprobs = it.model(torch.tensor([ids])).logits[0].log_softmax(-1)
+    own = logprobs[:-1].gather(1, torch.tensor(ids[1:], dtype=torch.int64).unsqueeze(1)).squeeze(1)
+    return Computed(own.tolist(), logprobs.argmax(-1).tolist(), logprobs[-1].clone())
+
+
+@lru_cache(maxsize=4096)
+def decoded(it: Served, token: int) -> str:
+    text: str = it.tokenizer.decode([token])
+    return text
+
+
 def tiny_models() -> dict[str, Served]:
+    llama = tiny.model("llama")
     return {
-        "llama": Served(tiny.model("llama"), tiny.tokenizer()),
-        "chat": Served(tiny.model("llama"), tiny.tokenizer(chat=True)),
+        "llama": Served(llama, tiny.tokenizer()),
+        "chat": Served(llama, tiny.tokenizer(chat=True)),
         "qwen2": Served(tiny.model("qwen2"), tiny.tokenizer(bos=False)),
         # An option of one letter is one token, with the join's space.
-        "words": Served(tiny.model("llama"), tiny.tokenizer(merges=((" ", "Y"), (" ", "N")))),
+        "words": Served(llama, tiny.tokenizer(merges=((" ", "Y"), (" ", "N")))),
         # The colon of "Answer:", the join's space and an option's F become one token.
-        "merging": Served(tiny.model("llama"), tiny.tokenizer(merges=((":", " "), (": ", "F")))),
-        "bytes": Served(tiny.model("llama"), tiny.tokenizer(in_bytes="é")),
+        "merging": Served(llama, tiny.tokenizer(merges=((":", " "), (": ", "F")))),
+        "bytes": Served(llama, tiny.tokenizer(in_bytes="é")),
     }
 
 
@@ -129,7 +157,6 @@ class Server(ThreadingHTTPServer):
         self.seen: list[dict[str, Any]] = []
         self.poured = 0  # parts of answers that were poured out
         self.completed = self.seed = 0
-        self.computing = threading.Lock()
         self.answering: set[int] = set()  # the requests under way
 
     def handle_error(self, *_: Any) -> None:
@@ -356,8 +383,7 @@ def fitting(server: Server, it: Served, ids: list[int], more: int) -> list[int]:
 def next_logprobs(server: Server, it: Served, ids: list[int], more: int = 1) -> tuple[list[int], list[float]]:
     """What is read of the ids, and the log-probability of each token behind them."""
     ids = fitting(server, it, ids, more)
-    with server.computing:
-        found = it.model(torch.tensor([ids])).logits[0, -1].log_softmax(-1)
+    found = computed(it, tuple(ids)).last
     server.completed += 1
     return ids, (found * server.behaviour.tempered).tolist()
 
@@ -485,24 +511,23 @@ def complete(server: Server, body: dict[str, Any]) -> dict[str, Any]:
         return complete_many(server, body)
     it, behaviour = served(server, body), server.behaviour
     ids = fitting(server, it, it.tokenizer(body["prompt"])["input_ids"], body.get("max_tokens", 16))
-    with server.computing:
-        logprobs = it.model(torch.tensor([ids])).logits[0].log_softmax(-1)
-    own = [None, *(float(logprobs[at - 1, token]) for at, token in enumerate(ids) if at)]
+    found = computed(it, tuple(ids))
+    own: list[float | None] = [None, *found.own]
     server.completed += 1
     if behaviour.apart:
-        own = [None, *(value - behaviour.apart * server.completed for value in own[1:])]
+        own = [None, *(value - behaviour.apart * server.completed for value in found.own)]
     own = [None, *(replaced(behaviour, body["prompt"], own[1:]))]
     lost = losing(behaviour, body["prompt"], len(ids))
-    texts = [it.tokenizer.decode([token]) for token in ids]
-    written = [int(logprobs[-1].argmax())] if body.get("max_tokens", 16) else []
+    texts = [decoded(it, token) for token in ids]
+    written = found.best[-1:] if body.get("max_tokens", 16) else []
     choice: dict[str, Any] = {"index": 0, "text": it.tokenizer.decode(written), "finish_reason": "length"}
     if body.get("prompt_logprobs") is not None and "prompt_logprobs" in behaviour.forms:
         entries: list[Any] = [None]
         for at in range(1, len(ids)):
             entry = {str(ids[at]): {"logprob": own[at], "rank": 1, "decoded_token": texts[at]}}
             if behaviour.extra:
-                best = int(logprobs[at - 1].argmax())
-                entry.setdefault(str(best), {"logprob": 0.0, "rank": 1, "decoded_token": it.tokenizer.decode([best])})
+                best = found.best[at - 1]
+                entry.setdefault(str(best), {"logprob": 0.0, "rank": 1, "decoded_token": decoded(it, best)})
             entries.append(entry)
         choice["prompt_logprobs"] = entries[: len(entries) - lost] + entries[-1:] * -lost
     if body.get("logprobs") is not None:
@@ -513,7 +538,7 @@ def complete(server: Server, body: dict[str, Any]) -> dict[str, Any]:
                 of[: len(of) - lost] + of[-1:] * -lost
                 for of in (tokens, values)  # type: ignore[attr-defined]
             )
-        last = [float(logprobs[-1, token]) for token in written]
+        last = [float(found.last[token]) for token in written]
         choice["logprobs"] = {
             "tokens": [*tokens, *map(it.tokenizer.decode, written)],
             "token_logprobs": [*values, *last],
@@ -545,7 +570,7 @@ def chat(server: Server, body: dict[str, Any]) -> dict[str, Any]:
     server.seed = body.get("seed", 0)
     if behaviour.one_seed:
         time.sleep(0.05)
-    with server.computing:
+    with COMPUTING:
         torch.manual_seed(server.seed if behaviour.one_seed else body.get("seed", 0))
         written = it.model.generate(
             torch.tensor([ids]),

@@ -449,6 +449,7 @@ def test_a_web_process_can_import_it_without_torch() -> None:
 
 @pytest.mark.model
 @pytest.mark.parametrize("form", ["prompt_logprobs", pytest.param("echo", marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_the_real_small_model_scores_as_the_engine_does(real_server: Running, real_weights: Path, form: str) -> None:
     real_server.tell(forms=[form])
     # Accents and fractions are several tokens each, whose texts do not make up the prompt.

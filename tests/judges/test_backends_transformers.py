@@ -122,6 +122,7 @@ def test_several_weight_files_have_the_digest_of_their_list(folder: Path) -> Non
     assert TransformersBackend(str(folder)).locate().digest() == hashlib.sha256(lines.encode()).hexdigest()
 
 
+@pytest.mark.slow
 def test_a_rescuing_backend_adds_up_in_float32_where_that_is_nearer(tmp_path: Path) -> None:
     deep = tiny.model("llama", num_hidden_layers=24, initializer_range=0.05)
     deep.to(torch.bfloat16).save_pretrained(tmp_path)

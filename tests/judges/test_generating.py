@@ -35,7 +35,7 @@ from tests.judges.serving import Running
 from work import actions as machine
 from work.states import RunState
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 # --- what is asked for ------------------------------------------------------------------------------------------------
 

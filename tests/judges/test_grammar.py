@@ -88,6 +88,7 @@ def as_json(of: Grammar) -> str:
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("room", [100, 600])
 @pytest.mark.parametrize("notation", ["lark", "gbnf"])
+@pytest.mark.sample(6)
 def test_whatever_the_grammar_allows_is_read(seed: int, room: int, notation: str) -> None:
     of = asked(reason=bool(seed % 2))
     answer = written_by_chance(in_notation(grammar.of(of, room=room, digitless={"output"}), notation), seed)

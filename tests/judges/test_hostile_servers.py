@@ -29,7 +29,7 @@ from tests.judges.helpers import fresh, items, labels_of, states, work
 from tests.judges.serving import Running
 from work.actions import holding
 
-pytestmark = pytest.mark.usefixtures("servers_forgotten")
+pytestmark = [pytest.mark.usefixtures("servers_forgotten"), pytest.mark.once]
 
 KEY = "sk-a-key-that-nobody-may-see"
 ROW = RowPrompt("Page: salt, flour\n", (CellPrompt("Item: salt\nAnswer:", ("Yes", "No")),))
@@ -122,6 +122,7 @@ def stopped(server: Running) -> bool:
 
 
 @pytest.mark.parametrize("before", [0, 1, 3])
+@pytest.mark.sample(1)
 def test_a_run_is_cancelled_while_a_server_drips_what_it_is(
     leases: Leases, server: Running, settings: Any, monkeypatch: pytest.MonkeyPatch, before: int
 ) -> None:

@@ -129,6 +129,7 @@ def test_no_attack_brings_a_special_token(backend: TransformersBackend) -> None:
 
 
 @pytest.mark.model
+@pytest.mark.slow
 def test_imitations_of_form_turn_few_answers(backend: TransformersBackend) -> None:
     """SmolLM2-135M says No to all; measured: 1 of 72 answers changed, and none by a harmless sentence there."""
     rows = [prompt()]

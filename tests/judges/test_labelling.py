@@ -19,7 +19,7 @@ from llm.engine.normalisation import choose, normalise
 from llm.engine.prompt import OptionScore
 from tests.judges import helpers
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("model_forgotten")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("model_forgotten"), pytest.mark.once]
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +47,7 @@ def with_tiny(study: Study, location: str, **options: Any) -> Labelled:
 
 
 @pytest.mark.parametrize("bound", [0.0, 3.0, 1e9])
+@pytest.mark.sample(1)
 def test_close_cells_are_scored_again_in_float32(
     study: Study, tiny_model: str, monkeypatch: pytest.MonkeyPatch, bound: float
 ) -> None:

@@ -163,6 +163,7 @@ def test_a_row_longer_than_the_servers_context_fails_and_the_others_go_on(leases
         pytest.param("echo", -1, "so that nobody can tell which is whose", marks=pytest.mark.slow),
     ],
 )
+@pytest.mark.sample(1)
 def test_a_wrong_count_of_log_probabilities_is_one_answers_fault_while_the_server_gives_others(
     leases: Leases, server: Running, form: str, lose: int, said: str
 ) -> None:
@@ -203,6 +204,7 @@ def test_a_row_at_which_a_server_always_counts_wrong_fails_and_the_others_go_on(
 
 @pytest.mark.parametrize("form", ["prompt_logprobs", "echo"])
 @pytest.mark.parametrize("value", ["nan", "-inf", "inf", "null", 2.0])
+@pytest.mark.sample(4)
 def test_what_is_no_log_probability_is_one_answers_fault_while_the_server_gives_others(
     leases: Leases, server: Running, form: str, value: str | float
 ) -> None:
@@ -322,6 +324,7 @@ def test_a_server_that_dies_behind_a_proxy_is_waited_for(leases: Leases, server:
 
 
 @pytest.mark.parametrize("failure", ["503", "hang up", "nobody behind it"])
+@pytest.mark.sample(1)
 def test_a_server_that_comes_back_with_another_model_fails_the_run(
     leases: Leases, server: Running, failure: str
 ) -> None:

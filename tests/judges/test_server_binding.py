@@ -29,6 +29,7 @@ def asked(server: Running) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.sample(5)
 def test_a_server_is_asked_in_the_way_that_it_obeys(server: Running, way: str, *, strict: bool) -> None:
     server.tell(binds=[way], strict=strict)
     backend = server.backend("chat")
@@ -63,6 +64,7 @@ def test_the_random_model_alone_writes_nothing_that_can_be_read(server: Running)
     ],
     ids=["vLLM", "llama.cpp", "llama.cpp, thoughts in the text"],
 )
+@pytest.mark.sample(1)
 def test_a_model_that_thinks_is_bound_in_its_answer(server: Running, behaviour: dict[str, Any], way: str) -> None:
     server.tell(**behaviour)
     backend = server.backend("chat")

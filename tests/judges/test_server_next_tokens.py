@@ -154,6 +154,7 @@ def test_a_prompt_that_just_fits_is_read_whole(server: Running) -> None:
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("how", ["vllm", "llama.cpp", "silent"])
+@pytest.mark.sample(4)
 def test_a_prompt_that_is_too_long_counts_nowhere(server: Running, way: str, how: str) -> None:
     server.tell(forms=[], next_tokens=[way], too_long=how)
     long = RowPrompt("salt " * 200, (CellPrompt("Item: flour\nAnswer:", ("Yes", "No")),))

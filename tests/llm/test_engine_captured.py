@@ -69,6 +69,7 @@ def test_a_model_that_does_something_else_with_what_it_sees_does_not(monkeypatch
 
 @pytest.mark.parametrize("family", ["llama", "gemma2", "qwen2-sliding"])
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
+@pytest.mark.sample(3)
 def test_answers_are_the_same(family: str, temperature: float) -> None:
     prompts = ["a list of", "a list of eggs and flour and butter", "whisk the eggs", "a", "a list of"]
 

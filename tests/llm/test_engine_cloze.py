@@ -243,6 +243,7 @@ def test_models_that_take_no_tree_are_scored_prompt_by_prompt(family: str, reaso
 
 @pytest.mark.parametrize("family", ["qwen3_next", "lfm2_moe", "granitemoehybrid", "bamba", "bloom"])
 @pytest.mark.filterwarnings("ignore")  # of slower paths that these families take without kernels
+@pytest.mark.sample(2)
 def test_models_with_a_state_of_their_own_are_fed_branch_by_branch(family: str) -> None:
     model = model_families.built(family)
     engine = ClozeScorer(model, tiny.tokenizer(), token_budget=50)
@@ -286,6 +287,7 @@ def test_a_model_that_computes_single_tokens_otherwise_is_fed_none(family: str) 
 )
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.sample(2)
 def test_what_float32_refuses_half_precision_does_not_hide(family: str, dtype: torch.dtype, packed: bool) -> None:
     """These heed no positions of ours: by up to 3 nats, and by less than the rounding of some models."""
     model = model_families.built(family)
@@ -401,6 +403,7 @@ def assert_near(first: list[RowScores | PromptTooLong], second: list[RowScores |
         assert one.unconditional is None or one.unconditional == pytest.approx(other.unconditional, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_a_model_that_loses_its_state_is_fed_no_branches(monkeypatch: pytest.MonkeyPatch) -> None:
     model = model_families.built("qwen3_next")
     lost = SimpleNamespace(deepcopy=lambda cache: DynamicCache(config=model.config))

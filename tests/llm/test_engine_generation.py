@@ -57,6 +57,7 @@ def by_hand(family: str, prompt: str, *, max_new_tokens: int) -> Generated:
 
 
 @pytest.mark.parametrize("family", EACH_FAMILY)
+@pytest.mark.sample(2)
 def test_a_batch_answers_as_each_prompt_alone(family: str) -> None:
     """Sliding windows, and models that take no batch, included."""
     expected = [by_hand(family, prompt, max_new_tokens=20) for prompt in PROMPTS]
@@ -103,6 +104,7 @@ def _answer(n: int) -> Any:
 
 
 @pytest.mark.parametrize("family", EACH_FAMILY)
+@pytest.mark.sample(2)
 def test_an_answer_ends_before_a_string_and_is_the_same_up_to_it(family: str) -> None:
     """Models that take no batch included; the strings lie across tokens."""
     whole = written(generator(family).generate(PROMPTS, GREEDY))
@@ -283,6 +285,7 @@ SHARING = [recipe + asked for recipe in RECIPES for asked in ("AUTHENTICITY:", "
 
 
 @pytest.mark.parametrize("family", EACH_FAMILY)
+@pytest.mark.sample(2)
 def test_prompts_that_begin_alike_are_answered_as_each_alone(family: str) -> None:
     expected = [by_hand(family, prompt, max_new_tokens=12) for prompt in SHARING]
     greedy = Sampling(max_new_tokens=12)

@@ -47,6 +47,7 @@ def on_a_gpu(dtype: torch.dtype) -> Any:
     [(8, 8, torch.float32), (16, 24, torch.float32), (80, 80, torch.float16)],
     ids=["of 8", "of 16 and 24", "of 80, in half precision"],
 )
+@pytest.mark.sample(3)
 def test_it_attends_as_one_mask_of_all_does(
     softcap: float | None, window: int | None, size: int, value_size: int, dtype: torch.dtype
 ) -> None:
@@ -83,6 +84,7 @@ def test_keys_of_other_documents_are_not_looked_at() -> None:
 
 
 @pytest.mark.parametrize("family", ["gemma2", *(slowly(family) for family in ("llama", "mistral", "gemma3"))])
+@pytest.mark.slow
 def test_scores_are_those_of_the_models_own_attention(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attention, "ways_for", lambda model: (Way.KERNEL, Way.BLOCKS))
     monkeypatch.setattr(probing, "SEEDS", 1)
@@ -107,6 +109,7 @@ def test_where_it_does_not_compile_blocks_are_taken(
 
 
 @pytest.mark.parametrize("family", ["llama", slowly("gemma2")])
+@pytest.mark.slow
 def test_a_card_that_computes_something_else_is_found_out(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
     model, attend = tiny.model(family), kernel.Seen.attend
     assert kernel.why_not(model) is None

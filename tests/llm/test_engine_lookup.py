@@ -76,6 +76,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     "family", ["llama", *(pytest.param(family, marks=pytest.mark.slow) for family in ("mixtral", "qwen2", "qwen3"))]
 )
 @pytest.mark.parametrize("cache_budget", [1, 400, 8000])
+@pytest.mark.sample(2)
 def test_the_tokens_are_those_of_transformers(family: str, cache_budget: int, way: str) -> None:
     """Alone, in batches of some, and all in one; prompts of mixed lengths, some with a common beginning."""
     made = generator(family, cache_budget=cache_budget)
@@ -131,6 +132,7 @@ def oracle(monkeypatch: pytest.MonkeyPatch) -> type[Oracle]:
 
 
 @pytest.mark.parametrize("spoiled", [(), (0,), (1,), (2, 4), tuple(range(9))])
+@pytest.mark.sample(4)
 def test_what_the_model_would_not_have_written_is_dropped(spoiled: tuple[int, ...], way: str, oracle: Any) -> None:
     oracle.spoiled = spoiled
     made = generator(cache_budget=8000, token_budget=2000)
@@ -169,6 +171,7 @@ def test_a_string_that_ends_answers_within_a_guess(way: str, oracle: Any) -> Non
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 8, 19])
+@pytest.mark.sample(4)
 def test_the_longest_length_within_a_guess(n: int, way: str, oracle: Any) -> None:
     oracle.length = 30
     made = generator(cache_budget=8000)
@@ -208,6 +211,7 @@ def test_a_model_that_cannot_be_fed_guesses_is_found_out(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("cache_budget", [1, 8000])
+@pytest.mark.sample(2)
 def test_answers_that_are_bound_to_a_grammar(cache_budget: int, way: str) -> None:
     """What a grammar leaves no choice about is a guess; as other tokens may spell it too, the model has its say."""
     _engine, tokenizer = test_grammar.engine()

@@ -68,6 +68,7 @@ def in_half_precision(family: str) -> Any:
 
 
 @pytest.mark.parametrize("family", ROUNDINGS)
+@pytest.mark.sample(1)
 def test_each_norm_of_a_family_gives_what_it_gave(family: str) -> None:
     model = in_half_precision(family)
     found = [module for module in model.modules() if norms._epsilon_of(module) is not None]
@@ -148,6 +149,7 @@ def test_on_a_cpu_nothing_is_changed() -> None:
     assert not any("forward" in vars(module) for module in model.modules())
 
 
+@pytest.mark.slow
 def test_it_compiles_for_the_cards_of_some_years() -> None:
     environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
     told = subprocess.run([sys.executable, "-c", COMPILE], env=environment, capture_output=True, text=True, check=False)

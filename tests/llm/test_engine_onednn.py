@@ -15,6 +15,7 @@ has_onednn = pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason
 
 @has_onednn
 @pytest.mark.parametrize("family", ["llama", "qwen2", "gemma2", "mixtral"])  # qwen2 has biases
+@pytest.mark.sample(2)
 def test_scores_are_the_same(family: str) -> None:
     model = tiny.model(family)
     before = ClozeScorer(model, tiny.tokenizer(), token_budget=50).score(ROWS)

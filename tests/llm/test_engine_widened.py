@@ -45,6 +45,7 @@ def sums(model: Any) -> torch.Tensor:
 @pytest.mark.parametrize(
     "family", ["llama", *(pytest.param(family, marks=pytest.mark.slow) for family in ("gemma2", "mistral", "qwen3"))]
 )
+@pytest.mark.sample(1)
 def test_scores_come_nearer_to_those_of_float32(family: str, packed: bool) -> None:
     whole, half = both(tiny.model(family, num_hidden_layers=24, initializer_range=0.05))
     wide = copy.deepcopy(half)

@@ -14,6 +14,8 @@ from tests import builders
 from tests.builders import ClientOf
 from tests.reports.studies import report
 
+pytestmark = pytest.mark.once
+
 PACK = Path(__file__).resolve().parents[2] / "recipes" / "cuisine_transfer"
 NAMES = ("anna", "boris", "clara", "dan", "eva")
 CRITERIA = ("authenticity", "sensitivity", "harmony")

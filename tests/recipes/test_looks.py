@@ -22,6 +22,8 @@ from tests import builders
 from tests.builders import ApiOf, ClientOf
 from tests.recipes import test_ingredient_states, test_pizza_tables, test_verdict
 
+pytestmark = pytest.mark.once
+
 states_study = test_ingredient_states.study
 pizza_study = test_pizza_tables.study
 verdict_study = test_verdict.study

@@ -172,6 +172,7 @@ class Command(BaseCommand):
 
 
 @pytest.mark.once
+@pytest.mark.slow
 def test_a_pack_in_a_folder_elsewhere_is_found_and_labelled_with(tmp_path: Path) -> None:
     for name, text in PACK.items():
         file = tmp_path / "packs" / "contracts" / name

@@ -21,7 +21,7 @@ from recipes.memorization.management.commands import paper_models
 from tests.judges.extractors import Written
 from tests.llm import tiny
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from reports.tables.base import ReportTable
 from tests import builders
 from tests.builders import ClientOf
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 RECIPES = ("Bianca", "Calzone", "Diavola", "Marinara", "Margherita")
 FLAGS = ("complete", "valid", "consistent")

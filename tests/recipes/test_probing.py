@@ -37,6 +37,8 @@ from tests.builders import ClientOf
 from tests.judges import helpers
 from tests.llm import tiny
 
+pytestmark = pytest.mark.once
+
 ROOT = Path(derivers.__file__).parents[1]
 SCHEME = """\
 key: states-here

@@ -28,6 +28,8 @@ from tests.builders import ClientOf
 from tests.judges import helpers
 from tests.recipes.test_probing import annotated, answer, derived, lines, prompt_text
 
+pytestmark = pytest.mark.once
+
 __all__ = ["annotated"]
 PAGE = "ingredient_states:probing"
 

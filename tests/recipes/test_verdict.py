@@ -38,6 +38,8 @@ from tests import builders
 from tests.builders import ApiOf
 from tests.directions import astray
 
+pytestmark = pytest.mark.once
+
 NONSENSE = (demo_study.ROOT / "schemes" / "recipe-nonsense.yaml").read_text(encoding="utf-8")
 
 

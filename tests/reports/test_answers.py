@@ -30,6 +30,8 @@ from tests.builders import ClientOf
 from tests.reports import studies
 from tests.reports.studies import answered, gold, judge, rater, say, sheet
 
+pytestmark = pytest.mark.once
+
 
 def made(study: Study, **filters: Any) -> Answers:
     return answers_of(studies.report(study, **filters))

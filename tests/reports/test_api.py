@@ -29,7 +29,7 @@ from tests.reports.studies import answered, judge, rater, sheet
 
 # The project's URLs with those of this door.
 urlpatterns = [*config.urls.urlpatterns, path("api/v1/", include("reports.api.urls"))]
-pytestmark = [pytest.mark.django_db, pytest.mark.urls(__name__)]
+pytestmark = [pytest.mark.django_db, pytest.mark.urls(__name__), pytest.mark.once]
 
 
 @pytest.fixture

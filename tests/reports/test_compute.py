@@ -492,6 +492,7 @@ def by_rater(study: Study, question: str) -> dict[str, dict[str, dict[tuple[int,
 
 
 @pytest.mark.parametrize(("question", "weights"), [("presence", None), ("level", "quadratic")])
+@pytest.mark.sample(1)
 def test_macro_kappa_equals_scikit_learns(random_study: Study, question: str, weights: str | None) -> None:
     kappas = []
     for raters in by_rater(random_study, question).values():
@@ -508,6 +509,7 @@ def test_macro_kappa_equals_scikit_learns(random_study: Study, question: str, we
 
 
 @pytest.mark.parametrize(("question", "level"), [("presence", "nominal"), ("level", "ordinal")])
+@pytest.mark.sample(1)
 def test_alpha_equals_krippendorffs(random_study: Study, question: str, level: str) -> None:
     labels = [label for label in studies.raw(random_study, question) if label[1] != "J1"]
     [computed] = [q for s in report(random_study).sections for q in s.questions if q.spec.key == question]

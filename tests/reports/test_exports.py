@@ -236,6 +236,7 @@ def test_the_values_of_the_report_csv_are_numbers_or_empty(study: Study, risky: 
     assert all(math.isfinite(float(value)) for value in values)
 
 
+@pytest.mark.sample(3)
 def test_no_cell_of_the_workbook_is_a_formula(study: Study, risky: str) -> None:
     for of_table in workbook(study):
         for line in of_table.iter_rows():

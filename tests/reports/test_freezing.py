@@ -21,6 +21,8 @@ from reports.models import FrozenError, Report
 from tests.reports import studies
 from tests.reports.studies import answered, gold, judge, rater, say, sheet
 
+pytestmark = pytest.mark.once
+
 
 @pytest.fixture
 def study(db: None) -> Study:

@@ -15,6 +15,7 @@ from reports.data.label_table import LabelTable, unpacked
 from tests.reports.make_frozen import file_of
 
 MADE: dict[int, dict[str, Any]] = {n: json.loads(lzma.decompress(file_of(n).read_bytes())) for n in range(1, 10)}
+EACH_TIME = 4  # reports of each methods; the others are slow
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +28,14 @@ def test_a_label_table_keeps_its_digest(methods: int, name: str, tables: dict[tu
     assert tables[methods, name].packed() == base64.b64decode(MADE[methods]["tables"][name])
 
 
-@pytest.mark.parametrize(("methods", "number"), [(n, place) for n in MADE for place in range(len(MADE[n]["reports"]))])
+@pytest.mark.parametrize(
+    ("methods", "number"),
+    [
+        pytest.param(n, place, marks=[pytest.mark.slow] if place >= EACH_TIME else [])
+        for n in MADE
+        for place in range(len(MADE[n]["reports"]))
+    ],
+)
 def test_a_report_of_earlier_methods_is_the_same_bytes(
     methods: int, number: int, tables: dict[tuple[int, str], LabelTable]
 ) -> None:

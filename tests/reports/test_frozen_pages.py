@@ -169,6 +169,7 @@ def test_every_figure_of_the_page_says_what_it_shows(client: Client, study: Stud
 
 
 @pytest.mark.parametrize("code", ["google/gemma-2", 'a"; filename="b.exe', "č", "a?b#c", r"$\foo$"])
+@pytest.mark.sample(2)
 def test_a_judge_may_be_called_anything_that_a_file_of_labels_says(client: Client, study: Study, code: str) -> None:
     """A model is called by its author and a slash; the pages of the report failed at it, the frozen ones for good. So
     did a figure, and with it the ZIP, where two dollar signs stood in a name."""

@@ -19,6 +19,7 @@ KINDS = {people: kinds(made) for people, made in MADE.items()}
 
 @pytest.mark.parametrize("people", [2, pytest.param(10, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", list(KINDS[2]))
+@pytest.mark.sample(6)
 def test_an_interval_takes_little_memory(name: str, people: int) -> None:
     tracemalloc.start()
     try:

@@ -290,6 +290,7 @@ def test_no_text_at_all(key: str) -> None:
 
 
 @pytest.mark.parametrize("key", WITHOUT_DATA)
+@pytest.mark.sample(3)
 def test_pairs_are_worked_on_in_blocks(key: str) -> None:
     candidates, references = corpus(7, 50)
     often = AT_ONCE // 50 + 2

@@ -25,6 +25,8 @@ from tests.directions import astray
 from tests.reports import studies
 from tests.reports.studies import SCHEME, answered, judge, rater, sheet
 
+pytestmark = pytest.mark.once
+
 
 def url(study: Study, name: str = "report") -> str:
     return reverse(f"reports:{name}", args=[study.slug])
@@ -253,6 +255,7 @@ def test_names_that_people_chose_are_escaped(leases: Leases, reader: Client) -> 
 @pytest.mark.parametrize(
     ("name", "queries", "again"), [("report", 51, 25), ("csv", 48, 22), ("xlsx", 58, 32), ("labels", 21, 21)]
 )
+@pytest.mark.sample(2)
 def test_what_a_page_costs(
     leases: Leases, labelled: Study, reader: Client, name: str, queries: int, again: int
 ) -> None:

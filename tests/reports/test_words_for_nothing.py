@@ -100,6 +100,7 @@ def report(study: Study) -> zipfile.ZipFile:
 @pytest.mark.parametrize(
     "name", ["labels/labels.csv", "labels/labels.jsonl", "labels/label-studio.json", "report.xlsx", "export_labels"]
 )
+@pytest.mark.sample(2)
 def test_texts_that_read_as_nothing_come_back(study: Study, tmp_path: Path, name: str) -> None:
     before = standing(study)
     file = tmp_path / Path(name).name

@@ -17,7 +17,7 @@ from django.db.migrations.loader import MigrationLoader
 from annotation.models import Look, Note
 from judges.models import ExtractionRun, Judge, Origin, Run
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 # What these do is no row's: they tell PostgreSQL's planner how many raters to remember.
 ON_POSTGRESQL = {("annotation", "0010_background"), ("annotation", "0014_statistics_of_raters")}

@@ -165,6 +165,7 @@ def test_an_extraction_in_the_middle_goes_on_and_ends_right(monkeypatch: pytest.
     assert taken < set(now.values_list("pk", "raw"))
 
 
+@pytest.mark.slow
 def test_downloads_are_ready_or_wait_as_they_did_and_are_made(settings: Settings, tmp_path: Path) -> None:
     settings.PALATE_EXPORTS = tmp_path
     ready, waiting = Export.objects.order_by("pk")

@@ -69,6 +69,7 @@ def test_a_process_of_the_pool_that_is_killed_alone(site: Site) -> None:
     assert_all_is_done_once(site, 4)
 
 
+@pytest.mark.slow
 def test_a_process_of_the_pool_that_is_killed_while_it_waits_for_work(site: Site) -> None:
     site.setup(rows=1)
     site.start_worker()
@@ -96,6 +97,7 @@ def test_two_workers_with_the_same_messages(site: Site) -> None:
 
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="nobody restarts SQLite")
+@pytest.mark.slow
 def test_a_database_that_goes_away_under_a_worker_gets_its_item_back(site: Site) -> None:
     """The worker had said that it would be silent for an hour, as when it loads a model; nobody waits for that hour."""
     assert isinstance(site, PostgreSQLSite)

@@ -39,7 +39,7 @@ from tests.builders import ApiOf, ClientOf
 from tests.reports.hiring import simulated
 from tests.reports.hiring.simulated import World
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
 FAR = datetime.date(2099, 1, 1)
 LEXICAL = "questions: {claims.made: {lexical: {in: [paragraph], same: made, part: made, none: other}}}"
 

@@ -20,6 +20,8 @@ from tests.builders import ApiOf, ClientOf
 from tests.reports.hiring import simulated
 from tests.reports.hiring.simulated import OTHER, World
 
+pytestmark = pytest.mark.once
+
 
 def test_half_of_each_persons_rows_and_sheets_are_drawn_by_the_seed() -> None:
     seats = [Seat(100 * rater + row, rater, row % 4, row) for rater in (1, 2, 3) for row in range(24)]

@@ -24,7 +24,7 @@ from tests.reports.hiring import simulated
 from tests.reports.hiring.simulated import World
 from work.states import RunState
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
 FAR = datetime.date(2099, 1, 1)
 LEXICAL = "questions: {claims.made: {lexical: {in: [paragraph], same: made, part: made, none: other}}}"
 
