@@ -545,6 +545,7 @@ TABLE = {
     "annotation:demo-login": Url(Who(*[METHOD] * 6), Who(*[HIDDEN] * 6), args=lambda world: ("manager",)),
     "annotation:sheet": Url(ANNA, args=sheet),
     "annotation:spreadsheet": Url(ANNA, ANNA, args=sheet),
+    "annotation:results": Url(NOTHING_OF_MINE, args=sheet),  # it is open: tests/annotation/test_results.py
     "annotation:spreadsheet-file": Url(ANNA, args=sheet),
     "annotation:script": Url(ANYBODY, Who(*[METHOD] * 6), args=lambda world: ("grid", "any")),
     "annotation:styles": Url(ANYBODY, Who(*[METHOD] * 6), args=lambda world: ("grid", "any")),
@@ -846,6 +847,7 @@ TABLE = {
     "api:close-sheet": Posted(MANAGERS, args=sheet),
     "api:open-sheet": Posted(MANAGERS, args=sheet),
     "api:rename-sheet": Posted(MANAGERS, args=sheet, data=lambda world: {"title": "Another"}),
+    "api:show-gold": Posted(MANAGERS, args=sheet, data=lambda world: {"shown": True}),
     "api:archive-sheet": Posted(MANAGERS, args=sheet),
     "api:bring-sheet-back": Posted(MANAGERS, args=sheet),
     "api:delete-sheet": Url(MANAGERS, MANAGERS_IN_VAIN, args=sheet),  # it was labelled
@@ -863,6 +865,7 @@ TABLE = {
     "api:pay": Url(MANAGERS, MANAGERS, args=slug, data=lambda world: {"hourly_rate": "10"}),
     "api:labels": Url(READERS, args=slug),
     "api:my-assignments": Url(LOGGED_IN),
+    "api:right-answers": Url(NOTHING_OF_MINE, args=sheet),  # as above
     "api:invites": Url(MANAGERS, MANAGERS, args=slug),
     "api:revoke-invite": Posted(MANAGERS, args=lambda world: (world.leases.study.slug, an_invite(world)[0].pk)),
     "api:plan": Url(MANAGERS, MANAGERS_IN_VAIN, args=slug),  # all rows are given

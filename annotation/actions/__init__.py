@@ -51,7 +51,7 @@ from annotation.actions.plan import (
     withdraw_row,
 )
 from annotation.actions.restoring import restore
-from annotation.actions.sheets import close_sheet, open_sheet, set_pay
+from annotation.actions.sheets import close_sheet, open_sheet, set_pay, show_gold
 from annotation.actions.studies import (
     add_column,
     add_row,
@@ -169,6 +169,7 @@ __all__ = [
     "revoke_invites",
     "scheme_called",
     "set_pay",
+    "show_gold",
     "sign_up",
     "start_from",
     "store_scheme",

@@ -27,6 +27,14 @@ def open_sheet(*, sheet: Sheet) -> Sheet:
 
 
 @transaction.atomic
+def show_gold(*, sheet: Sheet, shown: bool) -> Sheet:
+    """Whether its people see where their answers differ from the gold, once it is closed."""
+    Sheet.objects.filter(pk=sheet.pk).update(shows_gold=shown)
+    sheet.refresh_from_db()
+    return sheet
+
+
+@transaction.atomic
 def set_pay(*, study: Study, hourly_rate: Decimal | None, currency: str) -> Study:
     """What an hour of active work is paid; None shows hours alone."""
     study.hourly_rate, study.currency = hourly_rate, currency if hourly_rate is not None else ""

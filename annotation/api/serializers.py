@@ -114,6 +114,9 @@ class SheetSerializer(serializers.Serializer[Any]):
     archived_at = serializers.DateTimeField(
         allow_null=True, help_text=_("Since then it is on nobody's list of work; null where it is not archived.")
     )
+    shows_gold = serializers.BooleanField(
+        help_text=_("Whether its people see where their answers differ from the gold, once it is closed.")
+    )
 
 
 class ColumnSerializer(serializers.Serializer[Any]):

@@ -1,5 +1,5 @@
 """What a manager changes of a whole sheet, over HTTP for programs, as on the page of its settings: its title, whether
-it is archived, whether it is there at all."""
+its people see the gold, whether it is archived, whether it is there at all."""
 
 from __future__ import annotations
 
@@ -30,6 +30,20 @@ def rename(request: Request, pk: int) -> Response:
     sent = TitleSerializer(data=request.data)
     sent.is_valid(raise_exception=True)
     return told_of_sheet(actions.rename_sheet(sheet=sheet, title=sent.validated_data["title"]))
+
+
+class GoldShownSerializer(serializers.Serializer[Any]):
+    shown = serializers.BooleanField()
+
+
+@extend_schema(request=GoldShownSerializer, responses=SheetSerializer)
+@api_view(["POST"])
+def show_gold(request: Request, pk: int) -> Response:
+    """Let the people of a sheet see where their answers differ from the gold once it is closed, or no more."""
+    sheet = sheet_of(request, pk)
+    sent = GoldShownSerializer(data=request.data)
+    sent.is_valid(raise_exception=True)
+    return told_of_sheet(actions.show_gold(sheet=sheet, shown=sent.validated_data["shown"]))
 
 
 @extend_schema(request=None, responses=SheetSerializer)

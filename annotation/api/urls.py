@@ -16,6 +16,7 @@ from annotation.api import (
     notes,
     people,
     restoring,
+    results,
     sheets,
     study_settings,
 )
@@ -72,6 +73,7 @@ urlpatterns = [
     path("sheets/<int:pk>/closed/", closing.close_sheet, name="close-sheet"),
     path("sheets/<int:pk>/opened/", closing.open_sheet, name="open-sheet"),
     path("sheets/<int:pk>/renamed/", sheets.rename, name="rename-sheet"),
+    path("sheets/<int:pk>/gold-shown/", sheets.show_gold, name="show-gold"),
     path("sheets/<int:pk>/archived/", sheets.archive, name="archive-sheet"),
     path("sheets/<int:pk>/brought-back/", sheets.bring_back, name="bring-sheet-back"),
     path("sheets/<int:pk>/deleted/", sheets.delete, name="delete-sheet"),
@@ -86,6 +88,7 @@ urlpatterns = [
     path("rows/<int:pk>/withdrawn/", closing.withdraw_row, name="withdraw-row"),
     path("rows/<int:pk>/brought-back/", closing.restore_row, name="restore-row"),
     # my own work
+    path("my/sheets/<int:pk>/right/", results.right_answers, name="right-answers"),
     path("my/assignments/", core.my_assignments, name="my-assignments"),
     path("assignments/<int:pk>/labels/", core.assignment_labels, name="assignment-labels"),
     path("assignments/<int:pk>/notes/", notes.of_assignment, name="assignment-notes"),

@@ -101,6 +101,10 @@ class Sheet(models.Model):
     archived_at = models.DateTimeField(
         null=True, blank=True, help_text=_("Since then it stands on nobody's list and in no new plan.")
     )
+    shows_gold = models.BooleanField(
+        default=False,
+        help_text=_("Once it is closed, its people see where their answers differ from the gold, and why."),
+    )
 
     class Meta:
         ordering = ["study", "position"]
@@ -111,6 +115,10 @@ class Sheet(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+    @property
+    def tells_gold(self) -> bool:
+        return self.shows_gold and self.closed_at is not None and self.archived_at is None
 
 
 class Row(models.Model):

@@ -1,4 +1,4 @@
-"""A sheet's title, taking a sheet or a study away or putting it by, and undoing a plan or what was accepted at once."""
+"""A sheet's settings, taking a sheet or a study away or putting it by, undoing a plan or what was accepted at once."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import uuid
 
 from django import forms
 from django.contrib import messages
+from django.db import transaction
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
@@ -19,23 +20,38 @@ from annotation.people.access import AppRequest, for_roles, refuse_archived, she
 from annotation.queries import undoing
 
 
-class TitleForm(forms.Form):
+class SheetForm(forms.Form):
     title = forms.CharField(label=gettext_lazy("Title"), max_length=200)
+    shows_gold = forms.BooleanField(
+        label=gettext_lazy("Show its people the right answers once it is closed"),
+        required=False,
+        help_text=gettext_lazy(
+            "Under My work they find where what they submitted is not the gold, and its reasons: to learn from a sheet"
+            " for training. Who has seen them labels these rows independently no more, so leave it closed then."
+        ),
+    )
 
 
 @require_http_methods(["GET", "POST"])
 @for_roles(Role.MANAGER)
 def sheet_settings(request: AppRequest, study: Study, pk: int) -> HttpResponse:
-    """Rename a sheet (POST); the page also says what would go along if it were taken away."""
+    """Rename a sheet, and say whether its people see the gold (POST); the page also says what would go along if it were
+    taken away."""
     sheet = get_object_or_404(Sheet, study=study, pk=pk)
-    form = TitleForm(request.POST or None, initial={"title": sheet.title})
+    was = {"title": sheet.title, "shows_gold": sheet.shows_gold}
+    form = SheetForm(request.POST or None, initial=was)
     if request.method == "POST" and form.is_valid():
         try:
-            actions.rename_sheet(sheet=sheet, title=form.cleaned_data["title"])
+            with transaction.atomic():
+                actions.rename_sheet(sheet=sheet, title=form.cleaned_data["title"])
+                actions.show_gold(sheet=sheet, shown=form.cleaned_data["shows_gold"])
         except actions.Refused as refusal:
             form.add_error("title", str(refusal))
         else:
-            messages.success(request, _("The title is “%(title)s” now.") % {"title": sheet.title})
+            if "title" in form.changed_data:
+                messages.success(request, _("The title is “%(title)s” now.") % {"title": sheet.title})
+            else:
+                messages.success(request, _("Saved."))
             return redirect("annotation:study", study.slug)
     context = {
         "study": study,
