@@ -77,7 +77,11 @@ def hostile(names: set[str], usual: Mapping[str, str], turn: int) -> Iterator[st
         yield "&".join(f"{name}={HALF}" for name in [*names, HALF])
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+# What comes as far as a database is asked of PostgreSQL each time; of SQLite a part.
+ON_SQLITE_SLOW = [pytest.mark.slow] if connection.vendor == "sqlite" else []
+
+
+@pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=ON_SQLITE_SLOW) for part in range(1, PARTS))])
 def test_no_address_fails_at_what_it_is_asked(world: World, read: set[str], part: int) -> None:
     failed, known = [], 0
     for turn, (name, url) in enumerate(list(TABLE.items())[part::PARTS]):

@@ -26,6 +26,7 @@ pytestmark = pytest.mark.once
     [pytest.param(path, marks=[pytest.mark.slow] if path.parent.name == "postgresql" else []) for path in KEPT],
     ids=[f"{path.parent.name} {path.name[:3]}" for path in KEPT],
 )
+@pytest.mark.slow
 def test_a_kept_history_is_checked_again(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Anew from its file, and its figures are those that lie beside it."""
     assert main(["--check", str(path)]) == 0
@@ -63,6 +64,7 @@ def part() -> Record:
     )
 
 
+@pytest.mark.slow
 def test_a_part_of_it_is_a_history_without_anomaly() -> None:
     assert len(part().final.events) > 500
     assert check(part().operations, part().final) == []

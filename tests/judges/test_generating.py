@@ -306,6 +306,7 @@ def test_a_text_that_is_cut_off_in_a_thought_fails_alone(together: bool, monkeyp
 
 @pytest.mark.model
 @pytest.mark.parametrize("where", ["text", "reasoning_content"])
+@pytest.mark.sample(1)
 def test_thoughts_that_a_server_leaves_in_its_answers_are_left_out(server: Running, where: str) -> None:
     served = llm.store_model(location=server.address, backend="openai", served_name="chat")
 

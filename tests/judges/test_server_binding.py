@@ -29,7 +29,7 @@ def asked(server: Running) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("strict", [False, True])
-@pytest.mark.sample(5)
+@pytest.mark.sample(3)
 def test_a_server_is_asked_in_the_way_that_it_obeys(server: Running, way: str, *, strict: bool) -> None:
     server.tell(binds=[way], strict=strict)
     backend = server.backend("chat")

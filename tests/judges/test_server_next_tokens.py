@@ -84,6 +84,7 @@ def test_options_of_several_tokens_are_scored_in_their_prompts(server: Running) 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("model", ["llama", "merging"])
+@pytest.mark.sample(3)
 def test_a_server_without_prompt_logprobs_scores_all_options(server: Running, way: str, model: str) -> None:
     """Prefixes of one another, and a token that crosses the join, included."""
     server.tell(forms=[], next_tokens=[way], only=model)
@@ -183,6 +184,7 @@ def test_one_prompt_of_which_a_part_was_read_is_asked_about_again(server: Runnin
 
 @pytest.mark.parametrize("way", ["logprob_token_ids", "n_probs"])
 @pytest.mark.parametrize("value", ["nan", "null"])
+@pytest.mark.sample(2)
 def test_one_prompt_of_which_a_number_is_none_is_asked_about_again(server: Running, way: str, value: str) -> None:
     backend = server.backend("words")
     server.tell(next_tokens=[way], only="words", replace=value, replace_in="onions", replace_times=1)

@@ -15,7 +15,7 @@ from reports.data.label_table import LabelTable, unpacked
 from tests.reports.make_frozen import file_of
 
 MADE: dict[int, dict[str, Any]] = {n: json.loads(lzma.decompress(file_of(n).read_bytes())) for n in range(1, 10)}
-EACH_TIME = 4  # reports of each methods; the others are slow
+EACH_TIME = 2  # reports of each methods; the others are slow
 
 
 @pytest.fixture(scope="module")
