@@ -109,7 +109,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish() -> None:
     """All modules are loaded by now, and stay: else Python looks for garbage in their million objects again and again,
-    which took a tenth of the tests' time. What a test leaves is looked for less often, which takes another twentieth."""
+    which took a tenth of the tests' time. What tests leave is looked for less often: another twentieth."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
