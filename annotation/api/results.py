@@ -52,11 +52,12 @@ def _said(answer: Answer) -> str:
 @api_view(["GET"])
 def right_answers(request: Request, pk: int) -> Response:
     """Your submitted answers beside the gold's, cell by cell, of a closed sheet whose manager shows it. 404 for any
-    other sheet, and where you submitted nothing that has gold."""
+    other sheet, and where you submitted nothing that has gold. What you label there afterwards is exposed."""
     sheet = get_object_or_404(Sheet.objects.select_related("study__scheme"), pk=pk)
     user = user_of(request)
     found = own_results(sheet, user) if sheet.tells_gold else None
     if found is None or not found.cells:
         raise Http404
     actions.refuse_before_first_page(study=sheet.study, user=user)
+    actions.note_look(sheet=sheet, user=user)
     return Response(GoldCellSerializer(found.cells, many=True).data)

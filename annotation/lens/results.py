@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from annotation.answers import entries_of_code, value_code
 from annotation.lens.lens import answered
 from annotation.models import Assignment, Column, Label, Question, Rater, Sheet, Skip, User
-from annotation.scheme.spec import OptionSpec, QuestionSpec
+from annotation.scheme import rules
+from annotation.scheme.spec import OptionSpec, QuestionSpec, SchemeSpec
 
 
 @dataclass(frozen=True)
@@ -91,8 +92,8 @@ def _title(question: Question) -> str:
 
 
 def own_results(sheet: Sheet, user: User) -> OwnResults:
-    """Of the rows that somebody has submitted, in the order of the sheet; what follows from a column by itself is
-    left out. Seven queries."""
+    """Of the rows that somebody has submitted, in the order of the sheet. What follows from a column by itself is left
+    out, and what their own answers switch off. Seven queries."""
     of_user = Assignment.objects.of_user(user).filter(row__sheet=sheet, state=Assignment.State.SUBMITTED)
     mine = list(of_user.select_related("row").defer("row__evidence").order_by("row__position"))
     scheme = sheet.study.scheme
@@ -125,7 +126,7 @@ def own_results(sheet: Sheet, user: User) -> OwnResults:
         "assignment__row_id", *place, *found
     ):
         golds[row, column, question].append(_answer(questions[question][1], option, value, note))
-    return OwnResults(tuple(_cells(mine, columns, questions, said, skips, golds)))
+    return OwnResults(tuple(_cells(scheme.parsed, mine, columns, questions, said, skips, golds)))
 
 
 def _answer(spec: QuestionSpec, option: str | None, value: object, note: str) -> Answer:
@@ -133,6 +134,7 @@ def _answer(spec: QuestionSpec, option: str | None, value: object, note: str) ->
 
 
 def _cells(
+    scheme: SchemeSpec,
     mine: Sequence[Assignment],
     columns: dict[int, Column],
     questions: dict[int, tuple[Question, QuestionSpec]],
@@ -143,6 +145,9 @@ def _cells(
     of_row: dict[int, list[tuple[Column, Question, list[Answer]]]] = defaultdict(list)
     for (row, column, question), answers in golds.items():
         of_row[row].append((columns[column], questions[question][0], answers))
+    codes: dict[tuple[int, int], dict[str, str]] = defaultdict(dict)  # own answers of a column, by question
+    for (assignment_id, column_id, question_id), answer in said.items():
+        codes[assignment_id, column_id][questions[question_id][0].key] = answer.code
     cells = []
     for assignment in mine:
         ordered = sorted(
@@ -150,7 +155,8 @@ def _cells(
             key=lambda one: (one[1].section.position, one[0].position, one[1].position),
         )
         for column_, question_, answers in ordered:
-            if assignment.asks_key(question_.section.key):
+            asked = rules.asked(scheme.section(question_.section.key), codes[assignment.pk, column_.pk])
+            if assignment.asks_key(question_.section.key) and question_.key in asked:
                 at = (assignment.pk, column_.pk, question_.pk)
                 unlike = tuple({answer.key: answer for answer in reversed(answers)}.values())
                 cells.append(

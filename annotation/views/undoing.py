@@ -27,7 +27,7 @@ class SheetForm(forms.Form):
         required=False,
         help_text=gettext_lazy(
             "Under My work they find where what they submitted is not the gold, and its reasons: to learn from a sheet"
-            " for training. Who has seen them labels these rows independently no more, so leave it closed then."
+            " for training. What they label there afterwards counts as exposed, so leave it closed then."
         ),
     )
 

@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation import actions
-from annotation.models import Assignment, Label, Rater, Sheet
+from annotation.models import Assignment, Label, Look, Rater, Sheet
 from tests import builders
 from tests.builders import COMPLETE, ApiOf, ClientOf, Leases
 
@@ -58,7 +58,22 @@ def test_each_sees_where_the_gold_says_something_else_and_why(
     assert "The rent is in clause 2." in text
     assert "A2" not in text  # nothing of other raters
     assert len(asked(client_of(leases.boris), learning).context["others"]) == 1
+    assert {look.user for look in Look.objects.filter(sheet=learning)} == {leases.anna, leases.boris}  # exposed now
     assert reverse("annotation:results", args=[learning.pk]) in client_of(leases.anna).get("/work/").content.decode()
+
+
+def test_what_the_own_answers_switch_off_is_not_told(leases: Leases, learning: Sheet, client_of: ClientOf) -> None:
+    """Who said that a duty is absent was not asked for the party."""
+    Label.objects.filter(assignment=leases.annas[1], column__name="Give notice · tenant").exclude(
+        question__key="act"
+    ).delete()
+    act = Label.objects.get(assignment=leases.annas[1], column__name="Give notice · tenant", question__key="act")
+    Label.objects.filter(pk=act.pk).update(option=act.question.options.get(key="absent"))
+    shown(learning, leases.manager)
+
+    told = asked(client_of(leases.anna), learning).context["others"]
+
+    assert [cell.question.key for cell in told if cell.assignment == leases.annas[1]] == ["act"]
 
 
 def test_any_of_several_golds_is_right(leases: Leases, learning: Sheet, client_of: ClientOf) -> None:
