@@ -56,19 +56,20 @@ def pytest_report_header() -> str:
 
 
 # What stays on one worker where there are several: two browsers would only slow each other, and what the others are
-# tried on (a copy of the project, databases of versions before, a model, a history) would be made once a worker. They
-# are begun before the rest, so that what takes long is here too: else one worker is at it when the others are done.
+# tried on (a copy of the project, databases of versions before, a model, a history) would be made once a worker.
 TOGETHER = (
-    "tests/journeys/", "tests/contributing/", "tests/upgrade/", "tests/judges/test_injection.py",
-    "tests/test_kept_histories.py", "tests/api/test_schema.py", "tests/operating/test_backup.py",
-    "tests/test_hostile_queries.py", "tests/work/test_killed.py",
+    "tests/journeys/", "tests/operating/test_backup.py", "tests/test_hostile_queries.py", "tests/upgrade/",
+    "tests/test_kept_histories.py", "tests/api/test_schema.py", "tests/work/test_killed.py", "tests/contributing/",
+    "tests/judges/test_injection.py",
 )  # fmt: skip
 # The same, of what asks the one server of tiny models, whose start takes longer than most of it.
 SERVED = (
     "tests/judges/test_served.py", "tests/judges/test_server_", "tests/judges/test_backends_openai",
     "tests/judges/test_hostile_servers.py", "tests/judges/test_generating.py::test_thoughts_that_a_server",
-    "tests/judges/test_rating.py::test_a_server",
+    "tests/judges/test_rating.py::test_a_server", "tests/judges/test_pictures.py",
 )  # fmt: skip
+# By themselves, and long.
+LONG = ("tests/test_faults.py", "tests/api/test_walk.py", "tests/test_fuzzed_forms.py", "tests/test_settings.py")
 
 
 class Together(LoadScopeScheduling):
@@ -76,12 +77,24 @@ class Together(LoadScopeScheduling):
     groups are silently none."""
 
     def _split_scope(self, nodeid: str) -> str:
-        if nodeid.startswith(SERVED):
-            return "served"
-        return next((begin for begin in TOGETHER if nodeid.startswith(begin)), nodeid)
+        return scope_of(nodeid)
+
+
+def scope_of(nodeid: str) -> str:
+    if nodeid.startswith(SERVED):
+        return "served"
+    return next((begin for begin in TOGETHER if nodeid.startswith(begin)), nodeid)
+
+
+def begun_first(item: pytest.Item) -> int:
+    """What takes long is begun before the rest: else one worker is at it when the others are done."""
+    first = (TOGETHER[0], "served", *TOGETHER[1:])
+    scope = scope_of(item.nodeid)
+    return first.index(scope) if scope in first else len(first) + (not item.nodeid.startswith(LONG))
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
+    config.option.loadscopereorder = False  # by the number of tests, which says little of how long they take
     return Together(config, log)
 
 
@@ -104,6 +117,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         fixtures = set(getattr(item, "fixturenames", ()))
         if fixtures & {"db", "transactional_db"} or item.get_closest_marker("django_db"):
             item.add_marker(pytest.mark.services)
+    if SIDE_BY_SIDE:
+        items.sort(key=begun_first)
 
 
 @pytest.hookimpl(trylast=True)

@@ -202,8 +202,9 @@ def test_study_tells_what_is_asked(leases: Leases, api_of: ApiOf) -> None:
 
 
 def test_sheets_are_counted(leases: Leases, api_of: ApiOf) -> None:
+    asked = {"closed_at": None, "archived_at": None, "shows_gold": False}
     assert get(api_of(leases.anna), "sheets", "leases") == [
-        {"id": leases.sheet.pk, "title": "Lease", "rows": 2, "columns": 4, "closed_at": None, "archived_at": None}
+        {"id": leases.sheet.pk, "title": "Lease", "rows": 2, "columns": 4, **asked}
     ]
 
 
