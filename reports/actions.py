@@ -99,7 +99,8 @@ def ask_for_export(
         "language": report.language if report else get_language() or "en",
         "started_by": by,
     }
-    asked = [report.pk if report else study_digest(study), form, told["filters"], told["language"], by and by.pk]
+    of = report.pk if report else study_digest(study)
+    asked = [of, study.licence, form, told["filters"], told["language"], by and by.pk]
     key = f"export-{hashlib.sha256(canonical_json(asked)).hexdigest()}"
     vain = (Export.State.FAILED, Export.State.CANCELLED)
     there = study.exports.filter(**told).exclude(state__in=vain)

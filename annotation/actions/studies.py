@@ -117,6 +117,7 @@ def change_study(
     submit_complete: bool | None = None,
     consent: str | None = None,
     background: str | None = None,
+    licence: str | None = None,
     shows_setup: bool | None = None,
 ) -> Study:
     """Change what a study is called, where it is found, and how it is worked on; None leaves a thing as it is now,
@@ -132,6 +133,7 @@ def change_study(
         "submit_complete": submit_complete,
         "consent": consent,
         "background": background,
+        "licence": licence,
         "shows_setup": shows_setup,
     }
     changed = {name: value for name, value in given.items() if value is not None}

@@ -29,6 +29,9 @@ class StudySettingsSerializer(serializers.Serializer[Any]):
     background = serializers.CharField(
         allow_blank=True, help_text=_("Questions about who labels: “questions:” as in a scheme file.")
     )
+    licence = serializers.CharField(
+        allow_blank=True, max_length=40, help_text=_("Of the labels: an SPDX identifier such as CC-BY-4.0, or empty.")
+    )
     submit_complete = serializers.BooleanField(help_text=_("A person's last answer submits."))
     shows_setup = serializers.BooleanField(
         help_text=_("Its first page lists the steps of setting it up, until they are done.")

@@ -337,13 +337,14 @@ class StudySettingsForm(forms.ModelForm):  # type: ignore[type-arg]
 
     class Meta:
         model = Study
-        fields = ["title", "slug", "guideline", "consent", "background", "submit_complete", "shows_setup"]
+        fields = ["title", "slug", "guideline", "consent", "background", "licence", "submit_complete", "shows_setup"]
         labels = {
             "title": _("Title"),
             "slug": _("Address"),
             "guideline": _("Guideline"),
             "consent": _("Consent text"),
             "background": _("Background form"),
+            "licence": _("Licence of the labels"),
             "submit_complete": _("A person's last answer submits"),
             "shows_setup": _("Steps of setting it up"),
         }

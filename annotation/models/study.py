@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from django.conf import settings
+from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
@@ -58,6 +59,13 @@ class Study(models.Model):
         _("background form"),
         blank=True,
         help_text=_("Questions about who labels, asked once before the first label: “questions:” as in a scheme file."),
+    )
+    licence = models.CharField(
+        _("licence of the labels"),
+        max_length=40,
+        blank=True,
+        validators=[RegexValidator(r"^[A-Za-z0-9][A-Za-z0-9.+-]*$", _("Not an identifier such as CC-BY-4.0."))],
+        help_text=_("An SPDX identifier such as CC-BY-4.0; the dataset card of downloads has it."),
     )
     created_at = models.DateTimeField(auto_now_add=True)
     archived_at = models.DateTimeField(

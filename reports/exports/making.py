@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from django.conf import settings
@@ -56,7 +57,7 @@ def make_file(export: Export, path: Path, progress: Progress) -> None:
             else:
                 with in_a_worker():
                     contents = contents_from(table, filters, export.language)
-            origin = origin_of(report, table, contents, filters)
+            origin = replace(origin_of(report, table, contents, filters), licence=export.study.licence)
             certificates = certificates_of(export.study, before=report.created_at if report else None)
             judges = records(export.study, before=report.created_at if report else None)
             memory.give_back()

@@ -40,6 +40,7 @@ class Origin:
     code_version: str
     libraries: dict[str, str]
     seeds: dict[str, int]
+    licence: str = ""  # of the labels, as the study says now: an SPDX identifier
 
 
 def readme(contents: Contents, table: LabelTable, origin: Origin) -> str:
@@ -183,7 +184,7 @@ def dataset_card(contents: Contents, table: LabelTable, origin: Origin) -> str:
     simulated = [rater.code for rater in table.raters if rater.simulated]
     front = {
         "pretty_name": table.title,
-        "license": "unknown",
+        "license": origin.licence.lower() or "unknown",  # as the Hub writes identifiers
         "task_categories": ["text-classification"],
         "annotations_creators": ["expert-generated", *(["machine-generated"] if judges or simulated else [])],
         "size_categories": [_size(n)],
@@ -228,14 +229,10 @@ def dataset_card(contents: Contents, table: LabelTable, origin: Origin) -> str:
     lines += [_("## How far raters agree"), "", *_markdown(glance.heads, glance.rows), "", glance.how, ""]
     lines += [_("## Columns"), ""]
     lines += [f"- `{name}`: {meaning}" for name, value, meaning in codebook(table) if not value]
-    lines += [
-        "",
-        _(
-            "The texts that were labelled are not in here: they belong to those who published them. Set the licence "
-            "above before you publish this."
-        ),
-        "",
-    ]
+    lines += ["", _("The texts that were labelled are not in here: they belong to those who published them.")]
+    if not origin.licence:
+        lines[-1] += " " + _("Set the licence above before you publish this, or in the study's settings.")
+    lines.append("")
     return "\n".join(lines)
 
 

@@ -35,7 +35,7 @@ def post(program: APIClient, body: dict[str, Any], form: str = "json") -> Any:
 
 def settings_of(study: Study) -> dict[str, object]:
     now = Study.objects.get(pk=study.pk)
-    names = ("title", "slug", "guideline", "consent", "background", "submit_complete", "shows_setup")
+    names = ("title", "slug", "guideline", "consent", "background", "licence", "submit_complete", "shows_setup")
     return {name: getattr(now, name) for name in names}
 
 
@@ -48,6 +48,7 @@ def settings_of(study: Study) -> dict[str, object]:
         ("guideline", ""),
         ("consent", "I take part."),
         ("background", FORM.strip()),
+        ("licence", "CC-BY-4.0"),
         ("submit_complete", True),
         ("shows_setup", False),
     ],

@@ -23,6 +23,7 @@ import yaml
 from django.core.management import call_command
 from pytest_django import Settings
 
+from annotation import actions as annotating
 from annotation.exchange.label_imports import LabelImport, import_labels
 from annotation.exchange.rows_and_columns import import_rows
 from annotation.exchange.tables import open_table, unsafe_cell
@@ -205,6 +206,19 @@ def test_the_dataset_card_opens_at_the_hub(archive: zipfile.ZipFile) -> None:
     assert f" with {len(rows)} " in card
     assert (f" {by_kind['gold']} of them are gold." in card) == (by_kind["gold"] > 1)
     assert "A_2" in card.split("Simulated")[1]
+
+
+def test_the_dataset_card_has_the_licence_of_the_study(study: Study) -> None:
+    def card() -> str:
+        with zipfile.ZipFile(export(study)) as archive:
+            return archive.read("labels/README.md").decode()
+
+    before = card()
+    annotating.change_study(study=study, licence="CC-BY-4.0")
+    after = card()
+
+    assert [yaml.safe_load(said.split("---")[1])["license"] for said in (before, after)] == ["unknown", "cc-by-4.0"]
+    assert ["Set the licence above" in said for said in (before, after)] == [True, False]
 
 
 def test_raters_whose_names_are_files_of_one_name_have_two(study: Study) -> None:
