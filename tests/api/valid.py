@@ -20,7 +20,7 @@ from annotation import doors
 from annotation.exchange.background import cancel_import, start_import
 from annotation.labels import history
 from annotation.lens import lens
-from annotation.models import Column, Deletion, DeletionPart, Rater, Study
+from annotation.models import Assignment, Column, Deletion, DeletionPart, Rater, Study
 from annotation.queries import MoreRequest, draw_more, had, undoing
 from annotation.scheme.spec import load_scheme
 from judges import actions as judging
@@ -174,6 +174,14 @@ def a_cell(world: World) -> dict[str, Any]:
 
 def a_decision(world: World) -> dict[str, Any]:
     return {"row": world.mine.row_id, **a_cell(world), "option": "absent", "reason": "As it stands there."}
+
+
+def right_answers_are_shown(world: World) -> None:
+    gold = Rater.objects.create(study=world.leases.study, kind=Rater.Kind.GOLD, code="as-it-is")
+    builders.label(gold.assignments.create(row=world.mine.row))
+    Assignment.objects.filter(pk=world.mine.pk).update(state="submitted", submitted_at=timezone.now())
+    annotating.show_gold(sheet=world.leases.sheet, shown=True)
+    annotating.close_sheet(sheet=world.leases.sheet, by=world.leases.manager)
 
 
 def lines_of_a_row(world: World) -> dict[str, Any]:
@@ -356,6 +364,8 @@ VALID: dict[str, Valid] = {
     "POST /assignments/{id}/submit/": Valid("anna", lambda _world: {"confirm": True}),
     "POST /rows/{id}/withdrawn/": Valid(body=lambda _world: {"reason": "The page is gone."}),
     "POST /sheets/{id}/renamed/": Valid(body=lambda _world: {"title": "Another"}),
+    "POST /sheets/{id}/gold-shown/": Valid(body=lambda _world: {"shown": True}),
+    "GET /my/sheets/{id}/right/": Valid("anna", before=right_answers_are_shown),
     "POST /sheets/{id}/deleted/": Valid(args=a_mistaken_sheet),
     "POST /sheets/{id}/restored/drawn/": Valid(body=lambda _world: {"moment": MOMENT.isoformat(), "rater": "A1"}),
     "POST /sheets/{id}/restored/": Valid(body=a_restore),
