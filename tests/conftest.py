@@ -37,8 +37,8 @@ from tests.workers import PostgreSQLSite, Site, SQLiteSite
 
 # How long an example takes depends on what else the machine does, and is no property of the code. CI tries the same
 # examples each time, so that a submission is judged by what it changes; whoever runs the tests by hand seeks new ones.
-hypothesis.settings.register_profile("palate", deadline=None, derandomize="CI" in os.environ)
-hypothesis.settings.load_profile("palate")
+hypothesis.settings.register_profile("all", deadline=None, derandomize="CI" in os.environ)
+hypothesis.settings.register_profile("quick", hypothesis.settings.get_profile("all"), max_examples=40)
 
 # One of the last four of the usual sixteen; tests that run side by side get different ones.
 REDIS_DATABASE = 12 + int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % 4
@@ -49,6 +49,10 @@ OWN_DATABASE = settings.DATABASES["default"]["NAME"]
 # Of the short runs through faults (`tests/test_faults.py`): other faults and operations each day, and the same again
 # where it is given. Kept for the workers of pytest, which are started from here.
 FAULT_SEED = int(os.environ.setdefault("FAULT_SEED", f"{datetime.now(UTC):%Y%m%d}"))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    hypothesis.settings.load_profile("quick" if "not slow" in config.option.markexpr else "all")
 
 
 def pytest_report_header() -> str:

@@ -77,11 +77,13 @@ def hostile(names: set[str], usual: Mapping[str, str], turn: int) -> Iterator[st
         yield "&".join(f"{name}={HALF}" for name in [*names, HALF])
 
 
-# What comes as far as a database is asked of PostgreSQL each time; of SQLite a part.
-ON_SQLITE_SLOW = [pytest.mark.slow] if connection.vendor == "sqlite" else []
+# What comes as far as a database is asked of PostgreSQL each time.
+on_sqlite_slow = pytest.mark.slow if connection.vendor == "sqlite" else pytest.mark.services
 
 
-@pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=ON_SQLITE_SLOW) for part in range(1, PARTS))])
+@on_sqlite_slow
+@pytest.mark.sample(2)
+@pytest.mark.parametrize("part", range(PARTS))
 def test_no_address_fails_at_what_it_is_asked(world: World, read: set[str], part: int) -> None:
     failed, known = [], 0
     for turn, (name, url) in enumerate(list(TABLE.items())[part::PARTS]):
@@ -112,6 +114,7 @@ def test_no_address_fails_at_what_it_is_asked(world: World, read: set[str], part
     assert known > 50, "the names that addresses read are not found"
 
 
+@on_sqlite_slow
 def test_no_address_fails_at_what_stands_in_it(world: World) -> None:
     failed, n = [], 0
     for name, url in TABLE.items():
