@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.models import ApiToken
-from accounts.queries import lacks_confirmation
+from accounts.queries import lacks_confirmation, others_own
 from annotation import actions as annotating
 from annotation.actions import Refused
 from annotation.models import AuditEvent, Background, Consent, Invite, Look, Membership, Note, Rater, Role, User
@@ -228,8 +228,8 @@ def make_owner(*, user: User, owner: bool, by: User) -> None:
 def _leaves_an_owner(user: User) -> None:
     """Refuse where nobody looks after the installation without them. Of the last two who go at once, one waits here for
     the other."""
-    owners = User.objects.filter(is_superuser=True, is_active=True).order_by("pk").select_for_update()
-    if not any(owner.pk != user.pk for owner in owners):
+    list(User.objects.filter(is_superuser=True, is_active=True).order_by("pk").select_for_update())
+    if not others_own(user):
         raise Refused(LAST_OWNER)
 
 

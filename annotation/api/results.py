@@ -55,8 +55,8 @@ def right_answers(request: Request, pk: int) -> Response:
     other sheet, and where you submitted nothing that has gold. What you label there afterwards is exposed."""
     sheet = get_object_or_404(Sheet.objects.select_related("study__scheme"), pk=pk)
     user = user_of(request)
-    found = own_results(sheet, user) if sheet.tells_gold else None
-    if found is None or not found.cells:
+    found = own_results(sheet, user)
+    if not found.cells:
         raise Http404
     actions.refuse_before_first_page(study=sheet.study, user=user)
     actions.note_look(sheet=sheet, user=user)

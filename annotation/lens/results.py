@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from annotation.answers import entries_of_code, value_code
+from django.db.models import QuerySet
+
+from annotation.answers import entries_of_code
 from annotation.lens.lens import answered
 from annotation.models import Assignment, Column, Label, Question, Rater, Sheet, Skip, User
+from annotation.queries.codes import CODE
 from annotation.scheme import rules
-from annotation.scheme.spec import OptionSpec, QuestionSpec, SchemeSpec
+from annotation.scheme.spec import OptionSpec, QuestionSpec, SectionSpec
 
 
 @dataclass(frozen=True)
@@ -93,73 +96,57 @@ def _title(question: Question) -> str:
 
 def own_results(sheet: Sheet, user: User) -> OwnResults:
     """Of the rows that somebody has submitted, in the order of the sheet. What follows from a column by itself is left
-    out, and what their own answers switch off. Seven queries."""
+    out, and what their own answers switch off. Nothing while the sheet does not tell its gold. Seven queries."""
+    if not sheet.tells_gold:
+        return OwnResults(())
     of_user = Assignment.objects.of_user(user).filter(row__sheet=sheet, state=Assignment.State.SUBMITTED)
     mine = list(of_user.select_related("row").defer("row__evidence").order_by("row__position"))
     scheme = sheet.study.scheme
-    sections = {section.pk: section for section in scheme.sections.prefetch_related("questions")}
-    questions: dict[int, tuple[Question, QuestionSpec]] = {}
-    for section in sections.values():
-        spec = scheme.parsed.section(section.key)
+    specs = {section.key: section for section in scheme.parsed.sections}
+    questions: dict[int, Question] = {}
+    for section in scheme.sections.prefetch_related("questions"):
         for question in section.questions.all():
             question.section = section
-            questions[question.pk] = question, spec.question(question.key)
+            questions[question.pk] = question
     columns = {column.pk: column for column in sheet.columns.all()}
-    place = ("column_id", "question_id")
-    said: dict[tuple[int, int, int], Answer] = {}
-    found = ("option__key", "value", "note")
-    for assignment, column, question, option, value, note in Label.objects.filter(assignment__in=mine).values_list(
-        "assignment_id", *place, *found
-    ):
-        said[assignment, column, question] = _answer(questions[question][1], option, value, note)
+    said: dict[tuple[int, int], dict[int, Answer]] = defaultdict(dict)  # assignment, column -> question
+    for assignment_id, column_id, question_id, code, note in _labels(Label.objects.filter(assignment__in=mine)):
+        question = questions[question_id]
+        said[assignment_id, column_id][question_id] = Answer(_spec(specs, question), code, note)
     skips = {
-        (assignment, column, question): reason
-        for assignment, column, question, reason in Skip.objects.filter(assignment__in=mine).values_list(
-            "assignment_id", *place, "reason"
+        (assignment_id, column_id, question_id): reason
+        for assignment_id, column_id, question_id, reason in Skip.objects.filter(assignment__in=mine).values_list(
+            "assignment_id", "column_id", "question_id", "reason"
         )
     }
-    golds: dict[tuple[int, int, int], list[Answer]] = defaultdict(list)
     golden = Label.objects.filter(
         assignment__rater__kind=Rater.Kind.GOLD, assignment__row__in={one.row_id for one in mine}, preset=False
     ).exclude(assignment__state=Assignment.State.WITHDRAWN)
-    for row, column, question, option, value, note in golden.order_by("pk").values_list(
-        "assignment__row_id", *place, *found
-    ):
-        golds[row, column, question].append(_answer(questions[question][1], option, value, note))
-    return OwnResults(tuple(_cells(scheme.parsed, mine, columns, questions, said, skips, golds)))
-
-
-def _answer(spec: QuestionSpec, option: str | None, value: object, note: str) -> Answer:
-    return Answer(spec, option if option is not None else value_code(value), note)  # type: ignore[arg-type]
-
-
-def _cells(
-    scheme: SchemeSpec,
-    mine: Sequence[Assignment],
-    columns: dict[int, Column],
-    questions: dict[int, tuple[Question, QuestionSpec]],
-    said: dict[tuple[int, int, int], Answer],
-    skips: dict[tuple[int, int, int], str],
-    golds: dict[tuple[int, int, int], list[Answer]],
-) -> list[GoldCell]:
-    of_row: dict[int, list[tuple[Column, Question, list[Answer]]]] = defaultdict(list)
-    for (row, column, question), answers in golds.items():
-        of_row[row].append((columns[column], questions[question][0], answers))
-    codes: dict[tuple[int, int], dict[str, str]] = defaultdict(dict)  # own answers of a column, by question
-    for (assignment_id, column_id, question_id), answer in said.items():
-        codes[assignment_id, column_id][questions[question_id][0].key] = answer.code
+    golds: dict[int, dict[tuple[int, int], dict[str, Answer]]] = defaultdict(lambda: defaultdict(dict))  # by row
+    for row_id, column_id, question_id, code, note in _labels(golden.order_by("pk"), "assignment__row_id"):
+        answer = Answer(_spec(specs, questions[question_id]), code, note)
+        golds[row_id][column_id, question_id].setdefault(answer.key, answer)
     cells = []
     for assignment in mine:
-        ordered = sorted(
-            of_row[assignment.row_id],
-            key=lambda one: (one[1].section.position, one[0].position, one[1].position),
-        )
-        for column_, question_, answers in ordered:
-            asked = rules.asked(scheme.section(question_.section.key), codes[assignment.pk, column_.pk])
-            if assignment.asks_key(question_.section.key) and question_.key in asked:
-                at = (assignment.pk, column_.pk, question_.pk)
-                unlike = tuple({answer.key: answer for answer in reversed(answers)}.values())
-                cells.append(
-                    GoldCell(assignment, column_, question_, said.get(at), skips.get(at, ""), tuple(reversed(unlike)))
-                )
-    return cells
+        for (column_id, question_id), unlike in golds[assignment.row_id].items():
+            column, question = columns[column_id], questions[question_id]
+            own = said[assignment.pk, column_id]
+            codes = {questions[pk].key: answer.code for pk, answer in own.items()}
+            if assignment.asks(question.section) and question.key in rules.asked(specs[question.section.key], codes):
+                skip = skips.get((assignment.pk, column_id, question_id), "")
+                golden_answers = tuple(unlike.values())
+                cells.append(GoldCell(assignment, column, question, own.get(question_id), skip, golden_answers))
+    return OwnResults(tuple(sorted(cells, key=_place)))
+
+
+def _labels(labels: QuerySet[Label], of: str = "assignment_id") -> QuerySet[Label, tuple[int, int, int, str, str]]:
+    return labels.annotate(said=CODE).values_list(of, "column_id", "question_id", "said", "note")
+
+
+def _spec(specs: Mapping[str, SectionSpec], question: Question) -> QuestionSpec:
+    return specs[question.section.key].question(question.key)
+
+
+def _place(cell: GoldCell) -> tuple[int, ...]:
+    of = cell.question
+    return cell.assignment.row.position, of.section.position, cell.column.position, of.position

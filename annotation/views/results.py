@@ -21,8 +21,8 @@ MOST = 500  # cells on the page
 def page(request: AppRequest, pk: int) -> HttpResponse:
     """One's own answers beside the gold's, where they differ. What is labelled there afterwards is exposed."""
     sheet = get_object_or_404(Sheet.objects.select_related("study__scheme"), pk=pk)
-    found = own_results(sheet, request.user) if sheet.tells_gold else None
-    if found is None or not found.cells:
+    found = own_results(sheet, request.user)
+    if not found.cells:
         raise Http404
     if first := actions.first_page(study=sheet.study, user=request.user):
         return to_first_page(request, first, sheet.study)
