@@ -19,8 +19,8 @@ from work.states import ItemState, RunState
 _PACE_WINDOW = timedelta(minutes=2)
 # A worker that is free takes up work within a second or two.
 _SILENCE = timedelta(seconds=30)
-# Between two items of a run it is not longer away, so that it is at other work then.
-_BREATH = timedelta(seconds=5)
+# Between two items it is not longer away, a model that it loads meanwhile included, so that it is at other work then.
+_BREATH = timedelta(seconds=20)
 # No wait before another attempt, or for a server, is longer. What lies farther ahead was written by a clock that was
 # ahead and has been set back.
 LONGEST_WAIT = timedelta(minutes=5)

@@ -891,7 +891,9 @@ def test_a_run_waits_behind_one_that_has_ended_a_moment_ago() -> None:
 
     said = queries.progress(fresh(waits))
     assert (said.is_behind, said.lacks_a_worker) == (True, False)
-    other.items.update(done_at=timezone.now() - timedelta(seconds=6))
+    other.items.update(done_at=timezone.now() - timedelta(seconds=15))  # it loads the next one's model
+    assert queries.progress(fresh(waits)).is_behind
+    other.items.update(done_at=timezone.now() - timedelta(seconds=21))
     said = queries.progress(fresh(waits))
     assert (said.is_behind, said.lacks_a_worker) == (False, True)
 
