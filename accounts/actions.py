@@ -115,7 +115,7 @@ def erase(*, user: User, by: User | None) -> None:
         Refused: it is the last manager of a study, or the last owner.
     """
     if user.is_superuser:
-        _leaves_an_owner(user)
+        leaves_an_owner(user)
     for membership in Membership.objects.filter(user=user).select_related("study", "user"):
         annotating.remove_member(membership=membership, by=by)
     Rater.objects.filter(user=user).update(user=None, active=False)
@@ -219,17 +219,17 @@ def make_owner(*, user: User, owner: bool, by: User) -> None:
         Refused: nobody would.
     """
     if not owner:
-        _leaves_an_owner(user)
+        leaves_an_owner(user)
     user.is_superuser = user.is_staff = owner
     user.save(update_fields=["is_superuser", "is_staff"])
     owner_made(user=user, by=by)
 
 
-def _leaves_an_owner(user: User) -> None:
+def leaves_an_owner(*users: User) -> None:
     """Refuse where nobody looks after the installation without them. Of the last two who go at once, one waits here for
-    the other."""
+    the other, so it is asked within the transaction in which they go."""
     list(User.objects.filter(is_superuser=True, is_active=True).order_by("pk").select_for_update())
-    if not others_own(user):
+    if not others_own(*users):
         raise Refused(LAST_OWNER)
 
 
@@ -251,7 +251,7 @@ def set_active(*, user: User, active: bool, by: User) -> None:
     if user.pk == by.pk:
         raise Refused(_("Nobody closes their own account here."))
     if not active and user.is_superuser:
-        _leaves_an_owner(user)
+        leaves_an_owner(user)
     user.is_active = active
     user.save(update_fields=["is_active"])
     account_opened(user=user, by=by)

@@ -11,11 +11,13 @@ from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.forms import UserChangeForm
 from django.db import transaction
-from django.http import HttpRequest
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
 from rest_framework.authtoken.models import TokenProxy
 
-from accounts import actions, queries
+from accounts import actions
 from accounts.models import ApiToken
+from annotation.actions import Refused
 from annotation.models import User
 
 admin.site.unregister([Authenticator, SocialApp, SocialToken, TokenProxy, User])
@@ -25,11 +27,13 @@ class PersonForm(UserChangeForm):  # type: ignore[type-arg]
     def clean(self) -> dict[str, Any]:
         """As on the owner's page, the last owner stays one."""
         cleaned = super().clean() or self.cleaned_data
-        owns = self.instance.is_superuser and self.instance.is_active
-        if owns and not queries.others_own(self.instance):
-            for name in ("is_superuser", "is_active"):
-                if cleaned.get(name) is False:
-                    self.add_error(name, actions.LAST_OWNER)
+        ends = [name for name in ("is_superuser", "is_active") if cleaned.get(name) is False]
+        if ends and self.instance.is_superuser and self.instance.is_active:
+            try:
+                actions.leaves_an_owner(self.instance)
+            except Refused as refusal:
+                for name in ends:
+                    self.add_error(name, str(refusal))
         return cleaned
 
 
@@ -41,9 +45,18 @@ class PeopleAdmin(UserAdmin):  # type: ignore[type-arg]
         """Whom nobody would follow is not deleted, alone or with others."""
         found, counts, forbidden, kept = super().get_deleted_objects(objs, request)  # type: ignore[arg-type]
         owners = [user for user in objs if user.is_superuser and user.is_active]
-        if owners and not queries.others_own(*owners):
-            kept = [*kept, *(f"{user}: {actions.LAST_OWNER}" for user in owners)]
+        if owners:
+            try:
+                with transaction.atomic():
+                    actions.leaves_an_owner(*owners)
+            except Refused as refusal:
+                kept = [*kept, *(f"{user}: {refusal}" for user in owners)]
         return found, counts, forbidden, kept
+
+    @transaction.atomic
+    def response_action(self, request: HttpRequest, queryset: QuerySet[User], *where: Any) -> HttpResponse | None:
+        """As on the page of one person: whom `get_deleted_objects` lets go are gone before others are asked about."""
+        return super().response_action(request, queryset, *where)
 
     @transaction.atomic
     def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:

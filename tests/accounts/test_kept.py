@@ -484,6 +484,35 @@ def test_of_two_owners_who_see_each_other_off_at_once_one_stays() -> None:
     assert [user.username for user in User.objects.filter(is_superuser=True, is_active=True)] == ["ada"]
 
 
+@postgresql
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("how", ["unticked", "deleted", "deleted with others"])
+def test_of_two_owners_who_see_each_other_off_at_once_in_the_administration_one_stays(
+    client_of: ClientOf, how: str
+) -> None:
+    ada, ben = (builders.user(name, superuser=True) for name in ("ada", "ben"))
+    sent: dict[str, dict[str, object]] = {
+        "unticked": {"username": "ada", "date_joined_0": "2026-01-01", "date_joined_1": "10:00:00", "is_active": "on"},
+        "deleted": {"post": "yes"},
+        "deleted with others": {"action": "delete_selected", "post": "yes", "_selected_action": [ada.pk]},
+    }
+    page = {
+        "unticked": reverse("admin:annotation_user_change", args=[ada.pk]),
+        "deleted": reverse("admin:annotation_user_delete", args=[ada.pk]),
+        "deleted with others": reverse("admin:annotation_user_changelist"),
+    }[how]
+    client, said = client_of(ben), list[object]()
+    with transaction.atomic():
+        accounts.make_owner(user=ben, owner=False, by=ada)
+        other = in_another_connection(lambda: client.post(page, sent[how]).content.decode(), said)
+        other.join(timeout=1)
+        assert said == []  # it waits
+    other.join(timeout=20)
+
+    assert "This is the last owner of the installation." in str(said[0])
+    assert [user.username for user in User.objects.filter(is_superuser=True, is_active=True)] == ["ada"]
+
+
 @pytest.mark.parametrize("unticked", ["is_superuser", "is_active"])
 def test_the_last_owner_stays_one_in_the_administration(leases: Leases, client_of: ClientOf, unticked: str) -> None:
     root = builders.user("root", superuser=True)
