@@ -116,6 +116,21 @@ def test_from_names_to_a_frozen_verdict(told: Callable[..., str], tmp_path: Path
 
 
 @pytest.mark.django_db
+def test_nobody_knows_beforehand_by_what_candidates_are_numbered(told: Callable[..., str]) -> None:
+    """By the seed of the texts, which is 1 where nobody says otherwise, who judged had who wrote which by a digest."""
+    told("--until", "choose")
+    study = Study.objects.get(slug="two-candidates")
+    [seed] = study.derivation["settings"]["seed"]
+    assert len(seed) == 32
+
+    numbered = list(Row.objects.filter(sheet__study=study).values_list("pk", "name", "facets"))
+    told("--seed", "2", "--until", "choose")  # what is drawn stays
+    assert list(Row.objects.filter(sheet__study=study).values_list("pk", "name", "facets")) == numbered
+    study.refresh_from_db()
+    assert study.derivation["settings"]["seed"] == [seed]
+
+
+@pytest.mark.django_db
 def test_people_are_given_the_documents_too(told: Callable[..., str]) -> None:
     anna = User.objects.create_user("anna")
     with pytest.raises(CommandError, match="nobody"):

@@ -53,7 +53,7 @@ class Command(RunCommand):
         add("--generations", type=int, default=5, metavar="K", help="recipes of each type a name (%(default)s)")
         add("--temperature", type=float, default=0.7, help="of the recipes (%(default)s)")
         add("--longest", type=int, default=600, metavar="TOKENS", help="of a recipe (%(default)s)")
-        add("--seed", type=int, default=1, help="the first one (%(default)s)")
+        add("--seed", type=int, default=1, help="of the texts, the first one (%(default)s)")
         add("--plain", action="store_true", help="not in the models' chat form")
         add("--together", action="store_true", help=generate.TOGETHER)
         add("--chooser", metavar="JUDGE", help="who says which recipe is the best")
