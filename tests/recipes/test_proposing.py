@@ -105,6 +105,11 @@ def test_a_program_adds_a_recipe_as_the_page_does(db: None, api_of: ApiOf) -> No
 
 def test_a_study_of_something_else_is_not_asked_for_recipes(db: None, client_of: ClientOf) -> None:
     leases = builders.leases()
-    page = client_of(leases.manager).get(reverse("recipes:documents", args=["leases"])).content.decode()
-    assert page.lower().count("recipe") == 1  # what is no page of a recipe is refused in any study
-    assert "Pages of one recipe each (others are refused)" in page
+    manager = client_of(leases.manager)
+    own, of_recipes = manager.get(reverse("recipes:documents", args=["leases"])).content.decode().split("<details>")
+    assert "Clauses come from a table: a line each, with its name and its text." in own
+    assert f'<a class="button primary" href="{reverse("annotation:import", args=["leases"])}">' in own
+    assert "recipe" not in own.lower()
+    assert "Pages of one recipe each (others are refused)" in of_recipes  # for who has some all the same
+    tried = manager.post(reverse("recipes:import-documents", args=["leases"]), {"sheet": leases.sheet.pk})
+    assert "<details open>" in tried.content.decode()

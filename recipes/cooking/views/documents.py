@@ -158,7 +158,9 @@ def _page(
         "may_write": Role.MANAGER in study.roles,
         "imports": study.imports.filter(what=Import.What.PAGES)[:5],
         "takes_recipes": actions.takes_recipes(study),
-        "words": study.scheme.parsed.words,
+        "words": study.scheme.parsed.words.translated(),
+        # Where it is about something else, pages of recipes are offered at once to who has brought or tried some.
+        "takes_pages": bool(documents_form) or any(hasattr(row, "document") for of in rows.values() for row in of),
         "sheets": [
             {"sheet": sheet, "rows": rows.get(sheet.pk, []), "text": queries.text_of(getattr(sheet, "recipe", None))}
             for sheet in sheets
