@@ -6,6 +6,9 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from annotation import actions
+from annotation.models import Role
+from tests.journeys import pages
 from tests.journeys.conftest import Browsing
 from tests.journeys.pages import Coleslaw, Grid
 from tests.journeys.test_looks import SIDEWAYS, WIDER
@@ -71,6 +74,35 @@ def test_typed_cells_are_seen(browsing: Browsing) -> None:
     sheet = weighing()
     grid = Grid(browsing.person("anna"), sheet).open()
     held(grid.page, ("ArrowDown", "ArrowDown", "Control+End", "ArrowLeft"))
+
+
+def test_who_comes_back_by_tab_sees_the_cell_that_was_scrolled_away(browsing: Browsing) -> None:
+    """Behind the headings a browser took it for seen."""
+    sheet = pages.paper_sized()
+    actions.add_member(study=sheet.study, user=pages.person("mara"), role=Role.MANAGER)
+    for name, path in (("mara", "lens/"), ("anna", "")):
+        page = browsing.person(name, viewport={"width": 1280, "height": 800})
+        page.goto(f"/sheets/{sheet.pk}/{path}")
+        page.wait_for_selector("td[tabindex]")
+        page.locator("td[tabindex]").focus()
+        for key in (*["ArrowRight"] * 5, *["ArrowDown"] * 12):
+            page.keyboard.press(key)
+        for right, down in ((1, 0), (0, 1), (1, 1)):
+            # Its cell is right below the first of the headings.
+            page.evaluate(
+                """([right, down]) => {
+                    const tables = document.getElementById("tables");
+                    const [view, cell] = [tables, tables.querySelector("td[tabindex]")];
+                    const [from, to] = [view, cell].map((element) => element.getBoundingClientRect());
+                    tables.scrollLeft += right * (to.left - from.left - 30);
+                    tables.scrollTop += down * (to.top - from.top - 20);
+                }""",
+                [right, down],
+            )
+            page.locator(".sheet-bar button:visible, #filters input").last.focus()
+            page.keyboard.press("Tab")
+            assert page.evaluate("() => document.activeElement.tagName") == "TD"
+            assert page.evaluate(COVERED) == [], (path, right, down)
 
 
 def test_a_bottom_line_of_two_lines_leaves_the_cell_in_sight(slaw: Coleslaw, browsing: Browsing) -> None:

@@ -10,7 +10,7 @@ import { EvidencePanel } from "../sheet/evidence.js";
 import { Keys } from "../sheet/keys.js";
 import { SheetText } from "../sheet/sheet_text.js";
 import { StatesPanel } from "../sheet/states.js";
-import { moveDivider } from "../sheet/view.js";
+import { moveDivider, revealByTab } from "../sheet/view.js";
 import { Cells } from "./cells.js";
 import { Checking } from "./checking.js";
 import { Choosing } from "./choosing.js";
@@ -280,6 +280,7 @@ tables.addEventListener("focusin", (event) => {
   const cell = element.matches("td") ? cells.get(element.id) : undefined;
   if (cell !== focus.now) focus.go(cell);
 });
+revealByTab(tables, () => focus.reveal(focus.cell));
 saving.start();
 submitting.draw();
 window.addEventListener("resize", () => choosing.reserve());

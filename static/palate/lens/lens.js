@@ -5,7 +5,7 @@ import { EvidencePanel } from "../sheet/evidence.js";
 import { Keys } from "../sheet/keys.js";
 import { SheetText } from "../sheet/sheet_text.js";
 import { StatesPanel } from "../sheet/states.js";
-import { moveDivider, reveal } from "../sheet/view.js";
+import { moveDivider, reveal, revealByTab } from "../sheet/view.js";
 import { LensCells } from "./cells.js";
 import { Deciding } from "./deciding.js";
 import { Filters } from "./filters.js";
@@ -114,6 +114,10 @@ tables.addEventListener("focusin", (event) => {
   const cell = element.matches("td") ? cells.around(element) : undefined;
   if (cell !== focus.now) focus.go(cell);
 });
+const seen = () => {
+  if (focus.now) reveal(tables, focus.now.line.table, focus.now.td);
+};
+revealByTab(tables, seen);
 // A click to read on, or to mark words, leaves the keys in the grid.
 for (const text of [byId("detail"), byId("evidence")])
   text.addEventListener("click", (event) => {
@@ -135,9 +139,7 @@ filters.form.addEventListener("change", () => {
   if (isGone) focus.go(filters.wanted[0], { keys: byMouse });
   else if (byMouse) focus.back();
 });
-window.addEventListener("resize", () => {
-  if (focus.now) reveal(tables, focus.now.line.table, focus.now.td);
-});
+window.addEventListener("resize", seen);
 byId("next").addEventListener("click", () => step(1));
 byId("previous").addEventListener("click", () => step(-1));
 byId("open-help").addEventListener("click", () => help.showModal());

@@ -43,6 +43,20 @@ export function reveal(tables, table, td, lines = [td, td]) {
   else if (box.right > right) tables.scrollLeft += box.right - right + 16;
 }
 
+/**
+ * Have the focused cell revealed where Tab comes back to it: a browser takes what lies behind the headings for seen.
+ * @param {HTMLElement} tables
+ * @param {() => void} reveal
+ */
+export function revealByTab(tables, reveal) {
+  let byTab = false;
+  document.addEventListener("keydown", ({ key }) => (byTab = key === "Tab"), true);
+  document.addEventListener("pointerdown", () => (byTab = false), true);
+  tables.addEventListener("focusin", () => {
+    if (byTab) reveal();
+  });
+}
+
 const WIDTH = "palate:evidence-width";
 
 /**
