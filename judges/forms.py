@@ -281,8 +281,12 @@ def _cells(row: Row | None) -> list[tuple[str, str]]:
     if row is None:
         return []
     columns = row.sheet.columns.select_related("section__scheme").order_by("section__position", "position")
+    scheme = row.sheet.study.scheme.parsed
     return [
-        (f"{column.pk}:{question.key}", f"{column.name or column.section.title} · {question.title}")
+        (
+            f"{column.pk}:{question.key}",
+            f"{column.name} · {question.title}" if column.name else scheme.title_of(column.section.key, question.key),
+        )
         for column in columns
         for question in column.section.spec.questions
     ]

@@ -24,7 +24,7 @@ from reports.stats.alternative import TOO_FEW_DOCUMENTS, TOO_FEW_PEOPLE, Alterna
 from reports.stats.answers import IntArray
 from reports.stats.bootstrap import Interval
 from reports.stats.distinct import distinct
-from reports.words import UNDEFINED, code_of, count, n_pairs, name_of, undefined
+from reports.words import UNDEFINED, code_of, count, n_pairs, name_of, said_as, undefined
 
 Measure = Literal["kappa", "weighted-kappa", "alpha"]
 Verdict = Literal["may", "may-not", "not-enough", "unknown"]
@@ -163,6 +163,11 @@ class Answers:
 
 def answers_of(report: StudyReport) -> Answers:
     """The answers of a report."""
+    with said_as(report.filters, report.data.scheme):
+        return _answers_of(report)
+
+
+def _answers_of(report: StudyReport) -> Answers:
     data, how = report.data, report.filters.intervals
     labelled = _labelled(data.table)
     lines: list[Line] = []

@@ -25,7 +25,7 @@ from reports.numbers.values import ValueReport
 from reports.tables import Head, ReportTable, about, closing_tables, overview, question_tables, section_tables
 from reports.tables.ratings import ratings_tables
 from reports.tables.rounding import kept
-from reports.words import first_words
+from reports.words import part_name, said_as
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Contents:
 
 def contents_of(report: StudyReport) -> Contents:
     """What a computed report says, numbers to ten digits: as it would be read if it were frozen now."""
-    with first_words(report.filters.first_words):
+    with said_as(report.filters, report.data.scheme):
         return _contents_of(report)
 
 
@@ -93,7 +93,7 @@ def _contents_of(report: StudyReport) -> Contents:
         figures: Iterator[Figure] = iter(())
         if alone:
             tables, figures = chain(tables, _tables(report, alone)), _figures(report, alone)
-        parts.append(_part(section.key, section.title, 1, tables, figures))
+        parts.append(_part(section.key, part_name(section.title, alone), 1, tables, figures))
         parts.extend(
             _part(question.data.name, question.spec.title, 2, _tables(report, question), _figures(report, question))
             for question in (() if alone else in_order)

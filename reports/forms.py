@@ -128,18 +128,19 @@ class FiltersForm(DottedForm):
             required=False,
         )
         self._add_facets(study, facet_words)
-        asked = [(section, question) for section in study.scheme.parsed.sections for question in section.questions]
+        scheme = study.scheme.parsed
+        asked = [(section, question) for section in scheme.sections for question in section.questions]
         if len(asked) > 1:
             self.fields["question"] = forms.MultipleChoiceField(
                 label=_("Questions"),
-                choices=[(f"{s.key}.{q.key}", asked_name(s, q)) for s, q in asked],
+                choices=[(f"{s.key}.{q.key}", asked_name(scheme, s, q)) for s, q in asked],
                 widget=forms.CheckboxSelectMultiple,
                 required=False,
             )
         for section, question in asked:
             if question.merges:
                 self.fields[f"merge.{section.key}.{question.key}"] = forms.ChoiceField(
-                    label=_("Options of “%(question)s”") % {"question": asked_name(section, question)},
+                    label=_("Options of “%(question)s”") % {"question": asked_name(scheme, section, question)},
                     choices=[
                         ("", _("as the scheme says")),
                         (TOLD_APART, _("all told apart")),
@@ -154,7 +155,8 @@ class FiltersForm(DottedForm):
                 real = [option for option in question.options if not option.blank]
                 if question.kind == Kind.CHOICE:
                     self.fields[f"found.{section.key}.{question.key}"] = forms.MultipleChoiceField(
-                        label=_("Counts as found, “%(question)s”") % {"question": asked_name(section, question)},
+                        label=_("Counts as found, “%(question)s”")
+                        % {"question": asked_name(scheme, section, question)},
                         choices=[(option.key, option.label) for option in real],
                         widget=forms.CheckboxSelectMultiple,
                         help_text=_("Nothing ticked: “%(option)s” alone.") % {"option": real[0].label},

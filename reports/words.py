@@ -12,8 +12,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.models import Rater
-from annotation.scheme.spec import QuestionSpec, SectionSpec, Words
-from reports.data.arrays import ABILITIES, DAWID_SKENE, MAJORITY, Voice
+from annotation.scheme.spec import QuestionSpec, SchemeSpec, SectionSpec, Words
+from reports.data.arrays import ABILITIES, DAWID_SKENE, MAJORITY, Filters, Voice
 from reports.data.label_table import RaterEntry
 from reports.numbers.ratings import Criterion, RatingsReport
 from reports.numbers.report import PeopleAgreement, QuestionReport
@@ -190,6 +190,7 @@ METRICS: dict[str, tuple[Promise | str, Promise]] = {
 
 
 _in_first_words: ContextVar[bool] = ContextVar("_in_first_words", default=False)
+_by_questions_alone: ContextVar[bool] = ContextVar("_by_questions_alone", default=False)
 # Lines of tables that were called otherwise once, and how they are called now.
 RENAMED: tuple[tuple[Promise, Promise], ...] = (
     (gettext_lazy("Share of equal answers"), gettext_lazy("Percent agreement")),
@@ -199,13 +200,16 @@ RENAMED: tuple[tuple[Promise, Promise], ...] = (
 
 
 @contextmanager
-def first_words(wanted: bool) -> Iterator[None]:
-    """In here, `worded` says what it said at first where that is wanted: of a report that was frozen so."""
-    token = _in_first_words.set(wanted)
+def said_as(filters: Filters, scheme: SchemeSpec) -> Iterator[None]:
+    """In here, `worded` and `name_of` call things as a report of these filters does: one that was frozen with words
+    before is said in these again."""
+    first = _in_first_words.set(filters.first_words)
+    alone = _by_questions_alone.set(len(scheme.sections) == 1 and not filters.names_only_section)
     try:
         yield
     finally:
-        _in_first_words.reset(token)
+        _in_first_words.reset(first)
+        _by_questions_alone.reset(alone)
 
 
 def worded(first: str, now: str) -> str:
@@ -270,11 +274,21 @@ def heard(voice: Voice) -> str:
 
 
 def name_of(question: QuestionReport | ValueReport) -> str:
-    return asked_name(question.data.section, question.spec)
+    """Of a report that is `said_as`."""
+    return question.spec.title if _by_questions_alone.get() else _among(question.data.section, question.spec)
 
 
-def asked_name(section: SectionSpec, question: QuestionSpec) -> str:
+def part_name(section: str, only: QuestionReport | ValueReport | None) -> str:
+    """Of a section's part of a report that is `said_as`; `only`: the question that is all of it."""
+    return only.spec.title if only and _by_questions_alone.get() else section
+
+
+def asked_name(scheme: SchemeSpec, section: SectionSpec, question: QuestionSpec) -> str:
     """The name of a question among all of its scheme: sections may ask alike."""
+    return question.title if len(scheme.sections) == 1 else _among(section, question)
+
+
+def _among(section: SectionSpec, question: QuestionSpec) -> str:
     return f"{section.title}: {question.title}" if len(section.questions) > 1 else section.title
 
 

@@ -93,7 +93,7 @@ def _facets(row: SourceRow, before: SchemeSpec, scheme: SchemeSpec) -> Mapping[s
 
 def asks(scheme: SchemeSpec) -> Sequence[Setting]:
     answers = [
-        (f"{section.key}.{question.key}={option.key}", f"{section.title}: {question.title} = {option.label}")
+        (f"{section.key}.{question.key}={option.key}", f"{scheme.title_of(section.key, question.key)} = {option.label}")
         for section in scheme.sections
         for question in section.questions
         for option in question.options

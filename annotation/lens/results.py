@@ -81,17 +81,12 @@ class OwnResults:
                 cells[cell.question] += 1
                 right[cell.question] += cell.is_right
         ordered = sorted(cells, key=lambda question: (question.section.position, question.position))
-        return [OfQuestion(_title(question), right[question], cells[question]) for question in ordered]
+        return [OfQuestion(question.full_title, right[question], cells[question]) for question in ordered]
 
     @property
     def others(self) -> list[GoldCell]:
         """The cells in which the gold says something else, or nothing was answered."""
         return [cell for cell in self.cells if not cell.is_right]
-
-
-def _title(question: Question) -> str:
-    section = question.section.title
-    return section if question.title == section else f"{section} · {question.title}"
 
 
 def own_results(sheet: Sheet, user: User) -> OwnResults:

@@ -83,6 +83,11 @@ class Question(models.Model):
     def spec(self) -> QuestionSpec:
         return self.section.spec.question(self.key)
 
+    @property
+    def full_title(self) -> str:
+        """As `SchemeSpec.title_of` calls it."""
+        return self.section.scheme.parsed.title_of(self.section.key, self.key)
+
     @cached_property
     def by_key(self) -> dict[str, Option]:
         """Its options by their keys; a stored scheme never changes."""

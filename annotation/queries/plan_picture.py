@@ -96,7 +96,7 @@ class Load:
 class Interval:
     """The expected half width of the 95 % interval of a question's kappa: over all pairs, and of a pair on average."""
 
-    section: str
+    title: str  # among all questions
     question: str
     cells: int  # with two answers or more
     all_pairs: float
@@ -386,7 +386,7 @@ def _intervals(
             all_pairs = half_width(assumed, cells_a_document=cells_a_row, documents=times.shared)
             assert all_pairs is not None
             yield Interval(
-                section=section.title,
+                title=study.scheme.parsed.title_of(section.key, question.key),
                 question=question.title,
                 cells=cells,
                 all_pairs=all_pairs,

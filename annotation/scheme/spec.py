@@ -330,6 +330,12 @@ class SchemeSpec(Spec):
     def section(self, key: str) -> SectionSpec:
         return next(section for section in self.sections if section.key == key)
 
+    def title_of(self, section: str, question: str) -> str:
+        """What a question is called among all of them: sections may ask alike, and an only one tells nothing apart."""
+        of = self.section(section)
+        title = of.question(question).title
+        return title if len(self.sections) == 1 or title == of.title else f"{of.title} · {title}"
+
 
 def load_scheme(text: str) -> SchemeSpec:
     """Read a scheme file.

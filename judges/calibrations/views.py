@@ -278,7 +278,7 @@ def _shown(calibration: FittedCalibration, study: Study, judge: Judge) -> list[S
             raw = [(each["how"], each["calibration"]["normalisation"]) for each in of["candidates"]]
             as_scored = lines[raw.index(("as scored", its_own))]
             before = as_scored.accuracy, as_scored.macro_f1
-        title = f"{section.title} · {question.title}" if len(section.questions) > 1 else section.title
+        title = study.scheme.parsed.title_of(section.key, question.key)
         shown.append(Shown(title, of["n_cells"], of["n_documents"], lines[0], before, lines))
     return shown
 

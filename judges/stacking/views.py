@@ -141,7 +141,7 @@ def _shown(found: Stack, study: Study) -> list[Shown]:
         together = Line(_("all together"), None, *of.together, helps=of.together[0] > of.best_alone)
         shown.append(
             Shown(
-                title=f"{section.title} · {question.title}" if len(section.questions) > 1 else section.title,
+                title=study.scheme.parsed.title_of(section.key, question.key),
                 n_cells=of.n_cells,
                 n_documents=of.n_documents,
                 lines=[*lines, together],

@@ -58,8 +58,9 @@ LEAVE_OUT, INCLUDE = "leave_out", "include"
 # values are those of all answers, exposed ones too.
 METHODS = 10
 # The words in which reports are said: a frozen report is said again in those of its day. 2: the field's own words
-# (percent agreement, calibration, confusion matrix, non-blind labels, bootstrap resamples).
-WORDS = 2
+# (percent agreement, calibration, confusion matrix, non-blind labels, bootstrap resamples). 3: where a scheme has one
+# section, its title does not stand before those of its questions.
+WORDS = 3
 
 # Whose answers selections and coverage are of, beside single raters: anybody's among people, and what most people said.
 PEOPLE, MAJORITY = "people", "majority"
@@ -293,6 +294,11 @@ class Filters:
     def first_words(self) -> bool:
         """Said as before the second version of the words."""
         return self.words < 2
+
+    @property
+    def names_only_section(self) -> bool:
+        """Questions go by their section's title too where there is no other section."""
+        return self.words < 3
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Filters:

@@ -218,7 +218,7 @@ def dataset_card(contents: Contents, table: LabelTable, origin: Origin) -> str:
         lines += [made_up % {"codes": ", ".join(simulated)}, ""]
     lines += [_("## What was asked"), ""]
     for section, question in table.questions:
-        lines += [f"### {section.title}: {question.title}", ""]
+        lines += [f"### {scheme.title_of(section.key, question.key)}", ""]
         lines += [f"- `{o.key}`: {o.label}{'. ' + o.definition if o.definition else ''}" for o in question.options]
         if not question.options:
             lines.append(f"- {KINDS[question.kind]}")

@@ -83,7 +83,7 @@ class QuestionField(forms.ModelChoiceField):  # type: ignore[type-arg]
     widget = AnsweredSelect
 
     def label_from_instance(self, question: Question) -> str:
-        return f"{question.section.title} · {question.title}"
+        return question.full_title
 
 
 class CertifyForm(forms.Form):

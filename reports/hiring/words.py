@@ -145,7 +145,6 @@ def told(study: Study, document: dict[str, Any]) -> Told:
 
 
 def title_of(study: Study, question: str) -> str:
-    """Section and question as people know them."""
+    """A question as people know it."""
     section, key = question.split(".", 1)
-    spec = study.scheme.parsed.section(section)
-    return f"{spec.title} · {spec.question(key).title}"
+    return study.scheme.parsed.title_of(section, key)

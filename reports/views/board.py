@@ -67,7 +67,7 @@ def panel(request: AppRequest, study: Study) -> HttpResponse:
         cells.update({pair: agreement.cells for pair, agreement in of_question.items()})
     pairs = sorted(sorted(cells, key=lambda pair: (-cells[pair], pair))[:MOST_PAIRS])
     context = {
-        "questions": [f"{question.section.title} · {question.spec.title}" for question in questions],
+        "questions": [_title(study, question) for question in questions],
         "lines": [
             (data.people[a], data.people[b], [of_question.get((a, b)) for of_question in found]) for a, b in pairs
         ],
@@ -98,12 +98,16 @@ def gold_panel(request: AppRequest, study: Study) -> HttpResponse:
     context = {
         "study": study,
         "scheme": study.scheme.parsed,
-        "questions": [f"{question.section.title} · {question.spec.title}" for question, _of in with_gold],
+        "questions": [_title(study, question) for question, _of in with_gold],
         "lines": [(person, cells) for person, cells in lines if any(cells)],
         "sheets": sheets,
         "sheet": sheet,
     }
     return render(request, "reports/_board_gold.html", context)
+
+
+def _title(study: Study, question: QuestionData) -> str:
+    return study.scheme.parsed.title_of(question.section.key, question.spec.key)
 
 
 def _has_gold(question: QuestionData) -> bool:

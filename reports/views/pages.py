@@ -22,6 +22,7 @@ from reports.exports.names import file_name
 from reports.figures.base import Figure, digest_of
 from reports.numbers.behind import Where, cells_behind
 from reports.numbers.report import StudyReport
+from reports.words import asked_name
 
 _LINES = 50  # on a page of the cells behind a count
 _TYPES = {"csv": "text/csv; charset=utf-8", "svg": "image/svg+xml", "pdf": "application/pdf"}
@@ -102,6 +103,7 @@ def cells_page(request: AppRequest, study: Study, report: StudyReport, context: 
             ],
             "words": report.data.scheme.words,
             "question": question,
+            "asked": asked_name(report.data.scheme, question.data.section, question.spec),
             "judge": where.judge,
             "said": labels[where.person],
             "chose": labels.get(where.chosen, ""),

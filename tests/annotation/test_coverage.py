@@ -110,12 +110,12 @@ def test_sections_are_counted_apart(leases: Leases) -> None:
 def test_the_interval_rests_on_the_cells_that_two_answer(leases: Leases) -> None:
     picture = coverage(leases.study, queries.seats(leases.study), kappa=0.5)
 
-    found = {(interval.section, interval.question): interval for interval in picture.intervals}
+    found = {interval.title: interval for interval in picture.intervals}
     assert {name: interval.cells for name, interval in found.items()} == {
-        ("Duties", "Stated"): 4,
-        ("Acts", "Act"): 4,
-        ("Acts", "Party"): 4,
-        ("Acts", "Strictness"): 4,
+        "Duties · Stated": 4,
+        "Acts · Act": 4,
+        "Acts · Party": 4,
+        "Acts · Strictness": 4,
     }
     # One pair: it is all pairs.
     assert all(interval.all_pairs == interval.one_pair for interval in found.values())

@@ -32,6 +32,13 @@ def test_load_scheme_reads_a_valid_file() -> None:
     assert spec.section("duties").question("stated").option("implied").label == "Implied"
 
 
+def test_a_question_goes_by_its_section_too_where_there_are_several() -> None:
+    spec = load_scheme(SCHEME)
+    alone = spec.model_copy(update={"sections": spec.sections[1:]})
+
+    assert (spec.title_of("acts", "party"), alone.title_of("acts", "party")) == ("Acts · Party", "Party")
+
+
 def test_a_section_may_say_nothing_of_columns_and_asks_one_form_a_row_then() -> None:
     text = SCHEME.replace("    column: {title: Duty, facets: [duty]}\n", "").replace("        about: duty\n", "")
     duties, acts = load_scheme(text).sections

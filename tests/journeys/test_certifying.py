@@ -36,7 +36,7 @@ def test_the_question_that_was_chosen_stays_chosen(browsing: Browsing, transacti
     expect(cost).to_contain_text("what to expect")
     expect(question).to_have_value(str(world.question.pk))
     expect(question.locator(f"[value='{clear.pk}']")).to_be_disabled()
-    expect(question.locator(f"[value='{clear.pk}']")).to_have_text("Claims · Clear: not answered by “scorer”")
+    expect(question.locator(f"[value='{clear.pk}']")).to_have_text("Clear: not answered by “scorer”")
     question.focus()
     page.keyboard.press("ArrowDown")
     expect(cost).to_contain_text("0 development pages")

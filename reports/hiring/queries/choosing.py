@@ -83,7 +83,7 @@ def candidates(study: Study, *, epsilon: float) -> list[Candidate]:
                 candidate = Candidate(
                     judge=entry.code,
                     question=name,
-                    title=f"{section.title} · {spec.title}",
+                    title=table.scheme.title_of(section.key, spec.key),
                     normalisation=normalisation,
                     own=own,
                     score=kind,

@@ -399,8 +399,8 @@ def test_a_judge_is_certified_on_what_it_answers_alone(api_of: ApiOf, client_of:
     refusal = "“scorer” does not answer “Remark”, so that there is nothing to certify."
 
     page = client.get(address).content.decode()
-    assert "Claims · Made</option>" in page
-    assert re.search(rf'<option value="{remark.pk}" disabled>\s*Claims · Remark: not answered by “scorer”', page)
+    assert ">Made</option>" in page
+    assert re.search(rf'<option value="{remark.pk}" disabled>\s*Remark: not answered by “scorer”', page)
 
     # Another judge was chosen, which does not answer what was chosen before.
     form = {"judge": world.rater.code, "epsilon": "20", "confidence": "80", "until": FAR.isoformat()}
@@ -424,7 +424,7 @@ def test_a_judge_from_a_file_is_certified_on_what_it_has_labelled(world: World, 
     assert "not answered by" not in client.get(address).content.decode()
     assert certified(world).question == world.question
     Rater.objects.create(study=world.study, kind=Rater.Kind.JUDGE, code="idle")
-    assert "Claims · Made: not answered by “idle”" in client.get(address, {"judge": "idle"}).content.decode()
+    assert ">Made: not answered by “idle”" in client.get(address, {"judge": "idle"}).content.decode()
 
 
 def test_the_exact_bound_decides_where_it_is_asked_for(world: World, api_of: ApiOf, client_of: ClientOf) -> None:

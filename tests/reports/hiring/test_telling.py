@@ -32,7 +32,7 @@ def test_a_certificate_is_told_while_it_holds_and_after(client_of: ClientOf) -> 
     passed = Tile("May a judge replace a person?", "Yes", "scorer passes", "overview")
     assert with_certificates([passed], [told])[0].under == f"scorer passes; {told.short}"
     page = client.get(address).content.decode()
-    assert "scorer may take over the cells of “Claims · Made” that it is sure of" in page
+    assert "scorer may take over the cells of “Made” that it is sure of" in page
     assert certificate.get_absolute_url() in page
 
     hiring.revoke(certificate=certificate, why=Revocation.Why.HAND, reason="Its model went.", by=world.manager)
