@@ -110,6 +110,8 @@ urlpatterns = [
     path("studies/<slug:slug>/import/", imports.page, name="import"),
     path("studies/<slug:slug>/import/rows/", imports.rows, name="import-rows"),
     path("studies/<slug:slug>/import/labels/", imports.labels, name="import-labels"),
+    path("studies/<slug:slug>/import/gold/", undoing.gold_imports, name="gold-imports"),
+    path("studies/<slug:slug>/import/gold/<uuid:key>/", undoing.gold_import, name="gold-import"),
     *imports.IMPORTS.paths(
         "studies/<slug:slug>/import/<int:pk>/", page="import-run", cancel="cancel-import", resume="resume-import"
     ),

@@ -54,6 +54,7 @@ from annotation.models import (
     Study,
     User,
 )
+from annotation.queries import undoing
 from annotation.scheme.spec import load_scheme
 from judges import actions as judging
 from judges import trying
@@ -77,6 +78,7 @@ from reports.data.arrays import Filters
 from reports.hiring import actions as hiring
 from reports.models import Export, Report, Split, TestLook
 from tests import builders
+from tests.annotation.importing import labels_in
 from tests.builders import Leases
 from tests.databases import kept
 from tests.judges import generations
@@ -187,6 +189,14 @@ def an_import(world: World) -> Sequence[object]:
     study = world.leases.study
     made = study.imports.first() or study.imports.create(what="rows", files={"rows": ["rows.csv", "0"]}, language="en")
     return (study.slug, made.pk)
+
+
+def imported_gold(world: World) -> Sequence[object]:
+    study = world.leases.study
+    if not undoing.has_imported_gold(study):
+        head = "rater,rater_kind,row,section,column,question,answer\n"
+        labels_in(study, f"{head}gold,gold,Clause 1,duties,Pay rent,stated,absent\n")
+    return (study.slug, undoing.gold_imports(study)[0].key)
 
 
 def a_deletion(world: World) -> Sequence[object]:
@@ -625,6 +635,8 @@ TABLE = {
     "annotation:import": Url(MANAGERS, args=slug),
     "annotation:import-rows": Url(MANAGERS, MANAGERS, args=slug),
     "annotation:import-labels": Url(MANAGERS, MANAGERS, args=slug),
+    "annotation:gold-imports": Url(MANAGERS, args=slug),
+    "annotation:gold-import": Url(MANAGERS, MANAGERS, args=imported_gold),
     "annotation:import-run": Url(MANAGERS, args=an_import),
     "annotation:cancel-import": Posted(MANAGERS, args=an_import),
     "annotation:resume-import": Posted(MANAGERS, args=an_import),

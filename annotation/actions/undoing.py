@@ -10,18 +10,24 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.actions.adjudication import close_gold
-from annotation.actions.base import Refused, lock_study
+from annotation.actions.base import Refused, lock_study, refuse_while_shown
 from annotation.actions.deleting import refuse_at_work
 from annotation.actions.labels import record
 from annotation.actions.trust import note
 from annotation.labels.answer import Answer
+from annotation.labels.batch import Batch
+from annotation.labels.writer import Writer
+from annotation.lens import lens
 from annotation.models import (
     Assignment,
     AuditEvent,
     Column,
     Decision,
+    Label,
+    LabelEvent,
     Plan,
     Question,
+    Rater,
     Sheet,
     Study,
     User,
@@ -177,3 +183,52 @@ def take_back_accepted(*, sheet: Sheet, batch: uuid.UUID, by: User) -> int:
     Decision.objects.bulk_create(undone, batch_size=500)
     close_gold(assignments.values())
     return len(undone)
+
+
+@transaction.atomic
+def take_back_gold(*, study: Study, key: uuid.UUID, shown: str, by: User) -> int:
+    """Take back what the import of this key said of the gold: its cells are undecided again, or what they were before.
+    Cells that somebody has changed since stay as they are.
+
+    `shown` is the digest of the cells that `by` was shown. Returns how many answers went.
+
+    Raises:
+        Refused: it would be other cells by now, or an import is being shown.
+    """
+    lock_study(study.pk)
+    refuse_while_shown(study.pk)
+    golden = Assignment.objects.filter(rater__study=study, rater__kind=Rater.Kind.GOLD)
+    list(golden.select_for_update().order_by("pk").values_list("pk"))
+    found = undoing.gold_of_import(study, key)
+    if not found.cells or lens.digest(found.cells) != shown:
+        raise Refused(
+            _(
+                "The gold has changed since you looked. Nothing was taken back: look again. "
+                "If it was sent before, it may be done already."
+            )
+        )
+    of_assignment: dict[int, list[undoing.GoldCell]] = defaultdict(list)
+    for cell in found.cells:
+        of_assignment[cell.assignment_id].append(cell)
+    golden.filter(pk__in=of_assignment).update(state=Assignment.State.STARTED, submitted_at=None)
+    assignments = golden.select_related("row__sheet", "rater").defer("row__evidence").in_bulk(of_assignment)
+    columns = Column.objects.in_bulk({cell.column_id for cell in found.cells})
+    asked = Question.objects.filter(pk__in={cell.question_id for cell in found.cells})
+    questions = asked.select_related("section__scheme").prefetch_related("options").in_bulk()
+    batch = Batch(uuid.uuid4(), by=by)
+    for pk, cells in of_assignment.items():
+        answers = [Answer(columns[cell.column_id], questions[cell.question_id]) for cell in cells]
+        writer = Writer(assignments[pk], answers, batch, exposed=False, has_skips=True)
+        for cell, answer in zip(cells, answers, strict=True):
+            writer.put(answer.column, answer.question, _as_said(assignments[pk], answer, cell.then))
+        writer.leave()
+    batch.flush()
+    close_gold(assignments.values())
+    return found.goes
+
+
+def _as_said(assignment: Assignment, at: Answer, then: LabelEvent | None) -> Label | None:
+    if then is None or not then.code_after:
+        return None
+    said = {"option": then.after, "value": then.value_after, "note": then.note, "preset": then.preset}
+    return Label(assignment=assignment, column=at.column, question=at.question, **said)

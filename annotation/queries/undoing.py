@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import uuid
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, cast
 
 from django.contrib.admin.utils import NestedObjects
-from django.db.models import CASCADE, PROTECT, Exists, ForeignKey, ManyToOneRel, Model, OuterRef, Q
+from django.db.models import (
+    CASCADE,
+    PROTECT,
+    Exists,
+    ForeignKey,
+    ManyToOneRel,
+    Model,
+    OuterRef,
+    Q,
+    QuerySet,
+)
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
@@ -221,3 +233,131 @@ def accepted(sheet: Sheet) -> list[tuple[str, list[Decision]]]:
         if decision.batch is not None and decision.code and now.get(cell) == decision.code:
             batches.setdefault(str(decision.batch), []).append(decision)
     return list(batches.items())
+
+
+# --- gold of an import ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class GoldImport:
+    """What one import said of the gold. `n`: answers; `as_they_came`: those that nobody has touched since."""
+
+    key: uuid.UUID
+    at: datetime
+    n: int
+    as_they_came: int
+    sheets: tuple[str, ...]
+
+
+def _imported_gold(study: Study) -> QuerySet[LabelEvent]:
+    """What people decide has their name in the history; what a file says has none."""
+    golden = LabelEvent.objects.filter(assignment__rater__study=study, assignment__rater__kind=Rater.Kind.GOLD, by=None)
+    return golden.exclude(assignment__state=Assignment.State.WITHDRAWN).order_by()
+
+
+def has_imported_gold(study: Study) -> bool:
+    """One query."""
+    return _imported_gold(study).exists()
+
+
+def gold_imports(study: Study) -> list[GoldImport]:
+    """The latest first. Two queries, of which one reads the history of the gold: for each change of a cell whether
+    another one followed is a question that databases are slow to answer."""
+    mine = set(_imported_gold(study).values_list("key", flat=True).distinct())
+    golden = Assignment.objects.filter(rater__study=study, rater__kind=Rater.Kind.GOLD)
+    events = LabelEvent.objects.filter(assignment__in=golden.exclude(state=Assignment.State.WITHDRAWN)).order_by("pk")
+    told = events.values_list(
+        *("key", "at", "assignment__row__sheet__title", "preset", "after", "value_after"),
+        *("assignment", "column", "question"),
+    )
+    ats: dict[uuid.UUID, datetime] = {}
+    sheets: dict[uuid.UUID, dict[str, None]] = {}
+    counts, standing = Counter[uuid.UUID](), dict[tuple[int, int, int], uuid.UUID]()
+    for key, at, sheet, preset, option, value, *cell in told.iterator(chunk_size=2000):
+        is_answer = not preset and (option is not None or value is not None)
+        standing.pop(tuple(cell), None)
+        if key not in mine or not is_answer:
+            continue
+        standing[tuple(cell)] = key
+        ats[key] = at
+        sheets.setdefault(key, {})[sheet] = None
+        counts[key] += 1
+    left = Counter(standing.values())
+    found = [GoldImport(key, at, counts[key], left[key], tuple(sheets[key])) for key, at in ats.items()]
+    return sorted(found, key=lambda one: one.at, reverse=True)
+
+
+@dataclass(frozen=True)
+class GoldCell:
+    """A cell that is as an import left it by `event`. `then`: what was said of it before, None where nothing was."""
+
+    assignment_id: int
+    column_id: int
+    question_id: int
+    event: int
+    then: LabelEvent | None
+
+    def __str__(self) -> str:
+        """For a digest."""
+        return f"{self.event} {self.then and self.then.pk}"
+
+
+@dataclass(frozen=True)
+class TakenBack:
+    """What comes of taking the gold of an import back.
+
+    Attributes:
+        cells: that change; presets and what the import cleared among them.
+        undecided, before: answers that go, by what is left: nothing, or what stood there before.
+        stay: answers that stay, as these or others, since somebody has changed them.
+    """
+
+    cells: tuple[GoldCell, ...]
+    undecided: int
+    before: int
+    stay: int
+
+    @property
+    def goes(self) -> int:
+        return self.undecided + self.before
+
+
+def gold_of_import(study: Study, key: uuid.UUID) -> TakenBack:
+    """Where answers depend on each other a column goes as a whole, or stays. Two queries, and those of the scheme."""
+    of_import = _imported_gold(study).filter(key=key).values("assignment")
+    dependent = set()
+    for section in study.scheme.sections.prefetch_related("questions"):
+        if any(question.ask_unless or question.preset for question in section.spec.questions):
+            dependent |= {question.pk for question in section.questions.all()}
+    # Of each cell, and of each group of cells that go together: what the import said, and what came before and after.
+    said: dict[tuple[int, int, int], LabelEvent] = {}
+    then: dict[tuple[int, int, int], LabelEvent] = {}
+    last: dict[tuple[int, int, int], LabelEvent] = {}
+    first: dict[tuple[int, int, int], int] = {}
+    touched: set[tuple[int, int, int]] = set()
+    events = LabelEvent.objects.filter(assignment__in=of_import).select_related("after").order_by("pk")
+    for event in events:
+        cell = (event.assignment_id, event.column_id, event.question_id)
+        together = (*cell[:2], 0) if event.question_id in dependent else cell
+        last[cell] = event
+        if event.key == key:
+            said[cell] = event
+            first.setdefault(together, event.pk)
+        elif together in first:
+            touched.add(together)
+        if cell not in said:
+            then[cell] = event
+    cells, counts = [], Counter[str]()
+    for cell, event in said.items():
+        together = (*cell[:2], 0) if cell[2] in dependent else cell
+        is_answer = bool(event.code_after) and not event.preset
+        before = then.get(cell)
+        if together in touched:
+            counts["stay"] += is_answer and bool(last[cell].code_after)
+            continue
+        cells.append(GoldCell(*cell, event.pk, before))
+        if before is not None and before.code_after:
+            counts["before"] += not before.preset
+        else:
+            counts["undecided"] += is_answer
+    return TakenBack(tuple(cells), counts["undecided"], counts["before"], counts["stay"])

@@ -19,9 +19,11 @@ from annotation.exchange.tables import TableError
 from annotation.forms.imports import LabelsForm, RowsForm
 from annotation.models import Import, Role, Study
 from annotation.people.access import AppRequest, for_roles, posted_from
+from annotation.queries import undoing
 from annotation.scheme.spec import SchemeSpec
 from annotation.views.runs import RunPages
 from work.queries import progress
+from work.states import RunState
 
 
 @require_GET
@@ -96,6 +98,7 @@ def _page(
         "labels_form": labels_form or LabelsForm(),
         "refused": refused,
         "background": study.imports.select_related("study")[:5],
+        "has_gold": undoing.has_imported_gold(study),
     }
     return render(request, "annotation/import.html", context)
 
@@ -119,6 +122,7 @@ IMPORTS = RunPages(
         "percent": percent_read(run),
         "refused": _refusal(run),
         "importer": doors.importer(run.what),
+        "has_gold": run.state == RunState.FINISHED and undoing.has_imported_gold(run.study),
     },
     cancel=cancel_import,
     resume=resume_import,

@@ -11,10 +11,11 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation import actions, doors, queries
 from annotation.forms.labelling import DeleteStudyForm
+from annotation.lens import lens
 from annotation.models import Role, Sheet, Study
 from annotation.people.access import AppRequest, for_roles, refuse_archived, sheet_for
 from annotation.queries import undoing
@@ -172,3 +173,32 @@ def take_back_accepted(request: AppRequest, pk: int) -> HttpResponse:
     said = ngettext("%(n)s cell is undecided again.", "%(n)s cells are undecided again.", n)
     messages.success(request, said % {"n": n})
     return redirect("annotation:lens-accept", sheet.pk)
+
+
+@require_GET
+@for_roles(Role.MANAGER)
+def gold_imports(request: AppRequest, study: Study) -> HttpResponse:
+    """The imports that brought gold."""
+    return render(request, "annotation/gold_imports.html", {"study": study, "imports": undoing.gold_imports(study)})
+
+
+@require_http_methods(["GET", "POST"])
+@for_roles(Role.MANAGER)
+def gold_import(request: AppRequest, study: Study, key: uuid.UUID) -> HttpResponse:
+    """Say what would go with the gold of an import (GET), and take it back (POST)."""
+    brought = next((one for one in undoing.gold_imports(study) if one.key == key), None)
+    if brought is None:
+        raise Http404
+    if request.method == "POST":
+        try:
+            n = actions.take_back_gold(study=study, key=key, shown=request.POST.get("shown", ""), by=request.user)
+        except actions.Refused as refusal:
+            messages.error(request, str(refusal))
+        else:
+            messages.success(
+                request, ngettext("%(n)s answer is taken back.", "%(n)s answers are taken back.", n) % {"n": n}
+            )
+        return redirect("annotation:gold-import", study.slug, key)
+    found = undoing.gold_of_import(study, key)
+    context = {"study": study, "brought": brought, "found": found, "shown": lens.digest(found.cells)}
+    return render(request, "annotation/gold_import.html", context)

@@ -13,7 +13,7 @@ from django.urls import reverse
 from annotation import actions, queries
 from annotation.actions import Refused
 from annotation.lens import lens
-from annotation.models import Assignment, AuditEvent, Decision, Label, Plan, Rater, Sheet
+from annotation.models import Assignment, AuditEvent, Decision, Label, LabelEvent, Plan, Question, Rater, Sheet
 from annotation.planning import OverlapRequest, balanced_design
 from annotation.queries import undoing
 from tests import builders
@@ -186,3 +186,123 @@ def test_what_was_accepted_at_once_is_taken_back_but_for_what_was_decided_since(
     manager.post(reverse("annotation:take-back-accepted", args=[leases.sheet.pk]), {"batch": batch})
     assert Label.objects.get(assignment__rater=gold).option == other
     assert undoing.accepted(leases.sheet) == []
+
+
+# --- gold of an import ------------------------------------------------------------------------------------------------
+
+GOLD = "rater,rater_kind,row,section,column,question,answer,note\n"
+
+
+def gold_of(leases: Leases, *cells: str, **how: bool) -> uuid.UUID:
+    """Import gold, a cell each: row, section, column, question, answer, note. Returns the import's key."""
+    before = {one.key for one in undoing.gold_imports(leases.study)}
+    labels_in(leases.study, GOLD + "".join(f"gold,gold,{cell}\n" for cell in cells), **how)
+    return next(one.key for one in undoing.gold_imports(leases.study) if one.key not in before)
+
+
+def gold_now(leases: Leases) -> dict[tuple[str, str, str], tuple[str, str]]:
+    found = Label.objects.filter(assignment__rater__kind=Rater.Kind.GOLD, assignment__rater__study=leases.study)
+    return {(one.assignment.row.name, one.column.name, one.question.key): (one.code, one.note) for one in found}
+
+
+def decided(leases: Leases, column: str, question: str, option: str | None) -> None:
+    asked = Question.objects.get(section__scheme=leases.study.scheme, key=question)
+    actions.adjudicate(
+        row=leases.sheet.rows.get(name="Clause 1"),
+        column=leases.sheet.columns.get(name=column),
+        question=asked,
+        option=asked.options.get(key=option) if option else None,
+        reason="because",
+        by=leases.manager,
+    )
+
+
+def test_gold_that_was_imported_by_mistake_goes_at_once_but_for_what_was_changed_since(
+    leases: Leases, client_of: ClientOf
+) -> None:
+    earlier = gold_of(leases, "Clause 2,duties,Insure,stated,implied,as it says")
+    key = gold_of(
+        leases,
+        "Clause 1,duties,Pay rent,stated,absent,",
+        "Clause 1,duties,Insure,stated,absent,",
+        "Clause 2,duties,Pay rent,stated,stated,",
+        "Clause 2,duties,Insure,stated,absent,no",
+        replace=True,
+    )
+    decided(leases, "Insure", "stated", "absent")  # the same, but by somebody
+    manager = client_of(leases.manager)
+    assert (
+        reverse("annotation:gold-imports", args=["leases"]) in manager.get("/studies/leases/import/").content.decode()
+    )
+    listed = manager.get(reverse("annotation:gold-imports", args=["leases"])).context["imports"]
+    assert [(one.key, one.n, one.as_they_came) for one in listed] == [(key, 4, 3), (earlier, 1, 0)]
+
+    address = reverse("annotation:gold-import", args=["leases", key])
+    page = manager.get(address)
+    said = page.content.decode()
+    assert "2 cells would be undecided again." in said
+    assert "1 cell would have the answer again that the import replaced." in said
+    assert "1 answer stays" in said
+    assert "Take 3 answers back" in said
+    told = manager.post(address, {"shown": page.context["shown"]}, follow=True).content.decode()
+    assert "3 answers are taken back." in told
+
+    assert gold_now(leases) == {
+        ("Clause 1", "Insure", "stated"): ("absent", "because"),
+        ("Clause 2", "Insure", "stated"): ("implied", "as it says"),
+    }
+    states = dict(Assignment.objects.filter(rater__kind=Rater.Kind.GOLD).values_list("row__name", "state"))
+    assert states == {"Clause 1": "submitted", "Clause 2": "submitted"}
+    assert LabelEvent.objects.filter(key=key).count() == 4  # the history keeps it
+    # Sent again it does nothing more, and who looked before something changed is told to look again.
+    again = manager.post(address, {"shown": page.context["shown"]}, follow=True).content.decode()
+    assert "Nothing was taken back: look again." in again
+    assert "Take " not in manager.get(address).content.decode().split("<h2>")[1]
+    assert len(gold_now(leases)) == 2
+
+
+def test_gold_that_hangs_together_goes_or_stays_as_a_column(leases: Leases) -> None:
+    """An act that is undecided again would take along the strictness that somebody decided since."""
+    key = gold_of(
+        leases,
+        "Clause 1,acts,Give notice · tenant,act,found,",
+        "Clause 1,acts,Give notice · tenant,party,same,",
+        "Clause 1,acts,Inspect,act,found,",
+        "Clause 2,acts,Inspect,act,absent,",
+    )
+    assert gold_now(leases)["Clause 1", "Inspect", "party"] == ("no-party", "")  # follows by itself
+    decided(leases, "Give notice · tenant", "strictness", "2")
+
+    found = undoing.gold_of_import(leases.study, key)
+    assert (found.undecided, found.before, found.stay) == (2, 0, 2)
+    shown = lens.digest(found.cells)
+    assert actions.take_back_gold(study=leases.study, key=key, shown=shown, by=leases.manager) == 2
+    assert gold_now(leases) == {
+        ("Clause 1", "Give notice · tenant", "act"): ("found", ""),
+        ("Clause 1", "Give notice · tenant", "party"): ("same", ""),
+        ("Clause 1", "Give notice · tenant", "strictness"): ("2", "because"),
+    }
+
+
+def test_what_an_import_of_gold_switched_off_comes_back_with_it(leases: Leases) -> None:
+    cells = [f"Clause 1,acts,Give notice · tenant,{said}," for said in ("act,found", "party,same", "strictness,3")]
+    gold_of(leases, *cells)
+    before = gold_now(leases)
+    key = gold_of(leases, "Clause 1,acts,Give notice · tenant,act,absent,", replace=True)
+    assert len(gold_now(leases)) == 1
+
+    found = undoing.gold_of_import(leases.study, key)
+    assert (found.undecided, found.before, found.stay) == (0, 3, 0)
+    actions.take_back_gold(study=leases.study, key=key, shown=lens.digest(found.cells), by=leases.manager)
+    assert gold_now(leases) == before
+
+
+def test_gold_of_another_study_is_none_of_this(leases: Leases, client_of: ClientOf) -> None:
+    key = gold_of(leases, "Clause 1,duties,Pay rent,stated,absent,")
+    other = builders.study("other", of=leases.study.scheme, by=leases.manager)
+    address = reverse("annotation:gold-import", args=["other", key])
+    assert client_of(leases.manager).get(address).status_code == 404
+    shown = lens.digest(undoing.gold_of_import(leases.study, key).cells)
+    with pytest.raises(Refused):
+        actions.take_back_gold(study=other, key=key, shown=shown, by=leases.manager)
+    assert len(gold_now(leases)) == 1
