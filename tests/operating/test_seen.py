@@ -237,7 +237,8 @@ def test_who_lacks_a_migration_is_not_ready(db: None, monkeypatch: pytest.Monkey
     from django.db.migrations.recorder import MigrationRecorder
 
     monkeypatch.setattr(queries, "_migrated", False)
-    MigrationRecorder.Migration.objects.filter(app="judges").latest("pk").delete()
+    one_by_one = MigrationRecorder.Migration.objects.filter(app="judges").exclude(name__contains="_squashed_")
+    one_by_one.latest("pk").delete()
     assert Client().get("/readyz").json() == {"ready": False, "missing": "migrations"}
 
 

@@ -1,6 +1,7 @@
 """The database of an older version, brought up to date by `migrate`, in the place of the tests' own.
 
-A module's `PUT` says what is put into it on the way: {(app, migration): a function of the models as they are then}.
+A module's `PUT` says what is put into it on the way: {(app, migration): a function of the models as they are then}, or
+None where `migrate` stops and goes on, and nothing is put in.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from pytest_django import DjangoDbBlocker
 
+from tests.upgrade import facts
+
 DATA = Path(__file__).resolve().parent / "data"
 
 
@@ -29,8 +32,15 @@ def _read(name: str) -> str:
 @pytest.fixture(scope="session")
 def then() -> dict[str, Any]:
     """What `facts.collected` said of the database at the old version."""
-    facts: dict[str, Any] = json.loads(_read(f"{connection.vendor}.json.xz"))
-    return facts
+    said: dict[str, Any] = json.loads(_read(f"{connection.vendor}.json.xz"))
+    return said
+
+
+@pytest.fixture(scope="session")
+def new(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> tuple[set[str], set[tuple[str, str]]]:
+    """The schema of a new database, and its migrations."""
+    with django_db_blocker.unblock():
+        return facts.schema(), facts.migrations()
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +52,7 @@ def watched() -> None:
 def _upgraded(
     request: pytest.FixtureRequest,
     watched: None,
-    django_db_setup: None,
+    new: object,
     django_db_blocker: DjangoDbBlocker,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[None]:
@@ -81,10 +91,11 @@ def _upgraded(
                 cursor.execute(f'DROP DATABASE "{name}"')
 
 
-def _migrate(put: Mapping[tuple[str, str], Callable[[Any], None]]) -> None:
+def _migrate(put: Mapping[tuple[str, str], Callable[[Any], None] | None]) -> None:
     for step, fill in put.items():
         call_command("migrate", *step, verbosity=0)
-        fill(MigrationExecutor(connection).loader.project_state(step).apps)
+        if fill is not None:
+            fill(MigrationExecutor(connection).loader.project_state(step).apps)
     call_command("migrate", verbosity=0)
 
 

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable
 from datetime import date
 from typing import Any
 
+from django.apps import apps
 from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
 
 from annotation.exchange.exports import exported_labels, label_header, safe_lines
 from annotation.models import LabelEvent, Study
@@ -89,3 +92,57 @@ def history() -> list[list[str | None]]:
         "key",
     )
     return [[None if value is None else _plain(value) for value in event] for event in of_all]
+
+
+# --- of the tables alone ---------------------------------------------------------------------------------------------
+
+_OF_POSTGRESQL = (
+    """SELECT 'column', c.relname, attname, format_type(atttypid, atttypmod), attnotnull, attidentity, attstattarget,
+              attcollation, pg_get_expr(adbin, adrelid)
+       FROM pg_attribute JOIN pg_class c ON c.oid = attrelid LEFT JOIN pg_attrdef ON adrelid = c.oid AND adnum = attnum
+       WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND attnum > 0 AND NOT attisdropped""",
+    """SELECT 'constraint', conrelid::regclass, conname, contype, pg_get_constraintdef(oid), condeferrable, condeferred
+       FROM pg_constraint WHERE connamespace = 'public'::regnamespace AND contype <> 't'""",
+    "SELECT 'index', tablename, indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'",
+    "SELECT 'trigger', tgrelid::regclass, tgname, pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal",
+)
+
+
+def schema() -> set[str]:
+    """What there is in the database beside rows. Not said is what follows from the way alone: the order of columns, the
+    names that no model gives, and how PostgreSQL writes a condition on a column that was shorter once."""
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            cursor.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL")
+            return {part for name, sql in cursor.fetchall() for part in _parts(name, sql)}
+        metas = [model._meta for model in apps.get_models()]
+        given = {of.name for meta in metas for of in (*meta.constraints, *meta.indexes)}
+        said = set()
+        for query in _OF_POSTGRESQL:
+            cursor.execute(query)
+            for kind, table, name, *rest in cursor.fetchall():
+                of = " ".join(map(str, rest))
+                if kind in ("constraint", "index") and name not in given:
+                    of, name = of.replace(f" {name} ", " "), ""
+                said.add(re.sub(r"::[a-z ]+(\[\])?|[()]", "", f"{kind} {table} {name} {of}"))
+        return said
+
+
+def _parts(name: str, sql: str) -> Iterable[str]:
+    """`CREATE TABLE` by its columns and constraints: SQLite puts a column that is changed behind the others."""
+    if not sql.startswith("CREATE TABLE"):
+        return [sql]
+    inside = sql[sql.index("(") + 1 : sql.rindex(")")]
+    deep, parts = 0, [""]
+    for sign in inside:
+        deep += (sign == "(") - (sign == ")")
+        if sign == "," and not deep:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return [f"{name}: {part.strip()}" for part in parts]
+
+
+def migrations() -> set[tuple[str, str]]:
+    """Those that are recorded as applied."""
+    return set(MigrationRecorder(connection).applied_migrations())

@@ -16,6 +16,9 @@ from typing import Any
 import pytest
 from django.conf import settings as django_settings
 from django.core.management import call_command
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
@@ -265,6 +268,31 @@ def test_pages_of_a_sheet_open(page: str, client: Client) -> None:
     client.force_login(sheet.study.memberships.filter(role="manager")[0].user)
 
     assert client.get(reverse(f"annotation:{page}", args=[sheet.pk])).status_code == 200
+
+
+# --- the tables ------------------------------------------------------------------------------------------------------
+
+
+def test_the_tables_are_those_of_a_new_database(new: tuple[set[str], set[tuple[str, str]]]) -> None:
+    """Squashed migrations made the new one, and what they replace this one."""
+    assert facts.schema() == new[0]
+    assert len(new[0]) > 1000
+
+
+def test_migrations_are_recorded_as_in_a_new_database(new: tuple[set[str], set[tuple[str, str]]]) -> None:
+    """So does who had applied them all before they were squashed, and nothing is done anew there."""
+    assert facts.migrations() == new[1]
+    squashed = MigrationExecutor(connection).loader.replacements
+    for app, name in squashed:
+        MigrationRecorder(connection).record_unapplied(app, name)
+
+    executor = MigrationExecutor(connection)
+
+    executor.loader.check_consistent_history(connection)
+    assert executor.migration_plan(executor.loader.graph.leaf_nodes()) == []
+    executor.check_replacements()
+    assert facts.migrations() == new[1]
+    assert len(squashed) >= 4
 
 
 def test_the_models_need_no_other_migration() -> None:
