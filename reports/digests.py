@@ -32,7 +32,7 @@ def study_digest(study: Study) -> str:
     and one where rows were given in part."""
     raters = list(study.raters.order_by("pk").values_list("pk", "kind", "code", "simulated"))
     parts: list[Iterable[Any]] = [
-        [(study.pk, study.slug, study.title, study.scheme_id)],
+        [(study.pk, study.slug, study.title, study.scheme_id, study.scheme.version)],
         raters,
         study.sheets.order_by("pk").values_list("pk", "position", "title"),
         Column.objects.filter(sheet__study=study)

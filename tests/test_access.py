@@ -566,6 +566,7 @@ TABLE = {
     "annotation:reopen": Posted(ANNA, args=mine),
     "annotation:beat": Posted(ANNA, args=sheet, data=lambda world: {"page": uuid.uuid4(), "seconds": "{}"}),
     "annotation:restore-seen": Posted(ANNA, args=sheet),
+    "annotation:read-wording": Posted(ANNA, args=sheet),
     "annotation:notes-of-cell": Url(ANNA, ANNA, args=a_noted_cell, data=lambda world: {"text": "Is it?"}),
     "annotation:read-notes": Posted(ANNA, args=a_noted_cell),
     "annotation:withdraw-note": Posted(ANNA, args=lambda world: (a_note(world).pk,)),
@@ -585,6 +586,8 @@ TABLE = {
     "annotation:scheme-example": Url(LOGGED_IN),
     "annotation:scheme-format": Url(LOGGED_IN),
     "annotation:change-scheme": Url(MANAGERS, MANAGERS, args=slug),
+    "annotation:wordings": Url(READERS, args=slug),
+    "annotation:scheme-file": Url(READERS, args=lambda world: (world.leases.study.slug, 1)),
     "annotation:study": Url(MEMBERS, args=slug),
     "annotation:settings": Url(MANAGERS, MANAGERS, args=slug),
     "annotation:put-setup-away": Posted(MANAGERS, args=slug),
@@ -1130,10 +1133,11 @@ def test_an_address_of_one_study_does_not_reach_into_another(world: World) -> No
 
     for name in TABLE:
         args = TABLE[name].args(world)
-        # Judges and extractors belong to no study, and the ending of a file is no object.
+        # Judges and extractors belong to no study; the ending of a file and a scheme's version are no objects.
         if (
             len(args) == 2
             and args[1] not in ("csv", "json", "duties.stated")
+            and name != "annotation:scheme-file"
             and args[0] in (world.leases.study.slug, "slaws")
             and TABLE[name].args not in (judge, extractor)
             and not name.split(":")[-1].startswith("start")

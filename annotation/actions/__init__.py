@@ -51,6 +51,7 @@ from annotation.actions.plan import (
     withdraw_row,
 )
 from annotation.actions.restoring import restore
+from annotation.actions.rewording import read_wording, reword_scheme
 from annotation.actions.sheets import close_sheet, open_sheet, set_pay, show_gold
 from annotation.actions.studies import (
     add_column,
@@ -156,6 +157,7 @@ __all__ = [
     "owes_background",
     "pause",
     "read_answers",
+    "read_wording",
     "record",
     "record_and_submit",
     "refuse_before_first_page",
@@ -168,6 +170,7 @@ __all__ = [
     "resume_deletion",
     "revoke_invite",
     "revoke_invites",
+    "reword_scheme",
     "scheme_called",
     "set_pay",
     "show_gold",

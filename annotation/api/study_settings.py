@@ -12,7 +12,7 @@ from rest_framework.decorators import api_view
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation import actions
+from annotation import actions, queries
 from annotation.api.core import in_full, not_valid, study_of, user_of
 from annotation.api.serializers import RefusalSerializer, StudyDetailSerializer
 from annotation.forms.labelling import NewSchemeForm, SchemeFileField, StudySettingsForm
@@ -64,12 +64,37 @@ class NewSchemeSerializer(serializers.Serializer[Any]):
     scheme_text = serializers.CharField(
         max_length=SchemeFileField.MAX_BYTES, trim_whitespace=False, help_text=_("A scheme file.")
     )
+    reason = serializers.CharField(
+        max_length=500,
+        default="",
+        allow_blank=True,
+        help_text=_("Of another wording under answers: why. Raters are told."),
+    )
+
+
+class DifferenceSerializer(serializers.Serializer[Any]):
+    where = serializers.CharField(help_text=_("Its place in the scheme file: sections.KEY.questions.KEY.title."))
+    before = serializers.CharField()
+    after = serializers.CharField()
+
+
+class WordingSerializer(serializers.Serializer[Any]):
+    version = serializers.IntegerField()
+    since = serializers.DateTimeField(allow_null=True, help_text=_("Null: from the beginning."))
+    until = serializers.DateTimeField(allow_null=True, help_text=_("Null: it still stands."))
+    labels_of_people = serializers.IntegerField(source="n_people", help_text=_("Given then, and standing."))
+    labels_of_judges = serializers.IntegerField(source="n_judges")
+    reason = serializers.CharField(
+        source="revision.reason", default=None, allow_null=True, help_text=_("Why it was changed into the next one.")
+    )
+    changed = DifferenceSerializer(many=True, help_text=_("What the next one says otherwise."))
 
 
 class SchemeTextSerializer(serializers.Serializer[Any]):
     scheme = serializers.SlugField(source="slug")
     scheme_version = serializers.IntegerField(source="version")
     scheme_text = serializers.CharField(source="source", help_text=_("The scheme file, as it was read."))
+    wordings = WordingSerializer(many=True, help_text=_("All that it said, the last first; empty: it never changed."))
 
 
 @extend_schema(methods=["GET"], responses=SchemeTextSerializer)
@@ -78,14 +103,20 @@ class SchemeTextSerializer(serializers.Serializer[Any]):
 )
 @api_view(["GET", "POST"])
 def change_scheme(request: Request, slug: str) -> Response:
-    """The study's scheme as a file (GET); another one in its place, while nothing is labelled by it (POST)."""
+    """The study's scheme as a file (GET); another one in its place, while nothing is labelled by it, then another
+    wording of it, with a reason (POST)."""
     if request.method == "GET":
-        return Response(SchemeTextSerializer(study_of(request, slug, Role.MANAGER, Role.RESEARCHER).scheme).data)
+        study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
+        study.scheme.wordings = queries.wordings(study)  # type: ignore[attr-defined]  # for the serializer
+        return Response(SchemeTextSerializer(study.scheme).data)
     study = study_of(request, slug, Role.MANAGER)
     sent = NewSchemeSerializer(data=request.data)
     sent.is_valid(raise_exception=True)
     form = NewSchemeForm(sent.validated_data)
     if not form.is_valid():
         raise not_valid(form)
-    spec, source = form.chosen
-    return in_full(user_of(request), actions.change_scheme(study=study, spec=spec, source=source))
+    (spec, source), by = form.chosen, user_of(request)
+    if not actions.has_answers(study):
+        return in_full(by, actions.change_scheme(study=study, spec=spec, source=source))
+    actions.reword_scheme(study=study, spec=spec, source=source, reason=sent.validated_data["reason"], by=by)
+    return in_full(by, Study.objects.select_related("scheme").get(pk=study.pk))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import itertools
 from collections.abc import Iterable, Mapping, Set
 from typing import Any, Self
@@ -280,7 +281,7 @@ class SchemeTextField(forms.CharField):
     widget = forms.Textarea(attrs={"rows": 8, "spellcheck": "false", "class": "code"})
 
     def clean(self, value: Any) -> tuple[SchemeSpec, str] | None:
-        source: str = super().clean(value)
+        source: str = super().clean(value).replace("\r\n", "\n")  # as a browser sends it
         if not source:
             return None
         try:
@@ -307,6 +308,34 @@ class NewSchemeForm(forms.Form):
     def chosen(self) -> tuple[SchemeSpec, str]:
         given: tuple[SchemeSpec, str] = self.cleaned_data["scheme_file"] or self.cleaned_data["scheme_text"]
         return given
+
+
+class RewordForm(forms.Form):
+    """Another wording of a scheme under answers: the whole of its text, and why it is changed. `looked_at` is the
+    digest of the text whose differences were shown."""
+
+    scheme_text = SchemeTextField(label=_("The scheme"), max_length=SchemeFileField.MAX_BYTES, strip=False)
+    reason = forms.CharField(
+        label=_("Why"),
+        required=False,
+        max_length=500,
+        help_text=_("Raters are told, with what changed; it stands in the list of wordings and in downloads."),
+    )
+    looked_at = forms.CharField(required=False, widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["scheme_text"].widget.attrs["rows"] = 24
+
+    @property
+    def is_looked_at(self) -> bool:
+        """Whether the differences of this very text were shown."""
+        looked_at: str = self.cleaned_data["looked_at"]
+        return looked_at == self.digest
+
+    @property
+    def digest(self) -> str:
+        return hashlib.sha256(self.cleaned_data["scheme_text"][1].encode()).hexdigest()
 
 
 def _short(slug: str, longest: int = 50) -> str:

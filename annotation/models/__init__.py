@@ -17,7 +17,7 @@ from annotation.models.imports import Arrival, Import, ImportPart
 from annotation.models.labels import Decision, Label, LabelEvent, Look, Skip
 from annotation.models.lineage import Lineage
 from annotation.models.people import Invite, Membership, Rater, User
-from annotation.models.scheme import Option, Question, Scheme, Section
+from annotation.models.scheme import Option, Question, Scheme, SchemeRevision, Section
 from annotation.models.study import Column, Role, Row, Sheet, Study
 from annotation.models.trust import Attempt, AuditEvent, Background, Consent
 from annotation.models.work import Assignment, Note, Plan, Sitting
@@ -51,6 +51,7 @@ __all__ = [
     "Role",
     "Row",
     "Scheme",
+    "SchemeRevision",
     "Section",
     "Sheet",
     "Sitting",

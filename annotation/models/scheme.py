@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
@@ -11,7 +12,8 @@ from annotation.scheme.spec import OptionSpec, QuestionSpec, SchemeSpec, Section
 
 
 class Scheme(models.Model):
-    """What is asked. A stored version never changes: labels refer to its options."""
+    """What is asked. That never changes, as labels refer to its options. Under answers its wording may, which makes it
+    the next version, and of what it said a `SchemeRevision`."""
 
     slug = models.SlugField(max_length=60)
     version = models.PositiveIntegerField()
@@ -26,6 +28,30 @@ class Scheme(models.Model):
 
     def __str__(self) -> str:
         return _("%(title)s (version %(version)s)") % {"title": self.title, "version": self.version}
+
+    @cached_property
+    def parsed(self) -> SchemeSpec:
+        return SchemeSpec.model_validate(self.spec)
+
+
+class SchemeRevision(models.Model):
+    """What a scheme said until its wording was changed under answers. `read_by`: who has read what it said next."""
+
+    scheme = models.ForeignKey(Scheme, models.CASCADE, related_name="revisions")
+    version = models.PositiveIntegerField()
+    spec = models.JSONField()
+    source = models.TextField()
+    until = models.DateTimeField(auto_now_add=True)
+    changed_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    reason = models.CharField(max_length=500, help_text=_("Why the wording was changed, as raters are told."))
+    read_by = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="+")
+
+    class Meta:
+        ordering = ["scheme", "-version"]
+        constraints = [models.UniqueConstraint(fields=["scheme", "version"], name="scheme_revision_once")]
+
+    def __str__(self) -> str:
+        return _("%(title)s (version %(version)s)") % {"title": self.scheme.title, "version": self.version}
 
     @cached_property
     def parsed(self) -> SchemeSpec:
@@ -51,7 +77,7 @@ class Section(models.Model):
 
     @cached_property
     def by_key(self) -> dict[str, Question]:
-        """Its questions by their keys; a stored scheme never changes."""
+        """Its questions by their keys; a scheme that was reworded is read anew."""
         return {question.key: question for question in self.questions.all()}
 
     @cached_property
@@ -90,7 +116,7 @@ class Question(models.Model):
 
     @cached_property
     def by_key(self) -> dict[str, Option]:
-        """Its options by their keys; a stored scheme never changes."""
+        """Its options by their keys; a scheme that was reworded is read anew."""
         return {option.key: option for option in self.options.all()}
 
 

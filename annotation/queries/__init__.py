@@ -56,6 +56,7 @@ from annotation.queries.progress import (
     sheets_with_counts,
 )
 from annotation.queries.replanning import DrawnReplan, Move, ReplanRequest, Vacancies, draw_replan, vacancies
+from annotation.queries.rewording import AskedBy, Unread, Wording, asked_by, unread, wordings
 from annotation.queries.saving import (
     Standing,
     codes_before,
@@ -81,6 +82,7 @@ __all__ = [
     "PREFIX",
     "ActiveTime",
     "Asked",
+    "AskedBy",
     "Board",
     "BoardLine",
     "Cell",
@@ -108,11 +110,14 @@ __all__ = [
     "StudyRows",
     "TableOfStates",
     "Unfinished",
+    "Unread",
     "Vacancies",
     "Warned",
+    "Wording",
     "WorkGiven",
     "active_time",
     "arriving",
+    "asked_by",
     "asks",
     "board",
     "can_warn",
@@ -169,10 +174,12 @@ __all__ = [
     "tables_of_states",
     "unfinished",
     "unfinished_cells",
+    "unread",
     "vacancies",
     "warned",
     "whole_columns",
     "whole_scheme",
     "whole_sections",
+    "wordings",
     "work_given",
 ]

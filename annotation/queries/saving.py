@@ -29,7 +29,7 @@ from annotation.models import (
     Study,
 )
 from annotation.plain_sql import Shape, Statement, stored
-from annotation.queries.schemes import whole_scheme
+from annotation.queries.schemes import KNOWN_BY, whole_scheme
 from annotation.scheme import rules
 
 
@@ -193,7 +193,7 @@ _sheet = Shape(Sheet, "id", "title", "closed_at")
 _rater = Shape(Rater, "id", "kind", "user")
 _column = Shape(Column, "id", "sheet", "section", "name", "facets")
 _section = Shape(Section, "id", "scheme")
-_scheme = Shape(Scheme, "id", "created_at")
+_scheme = Shape(Scheme, *KNOWN_BY)
 _label = Shape(Label)
 
 # Whether the study of an assignment asks for what its rater has not given yet.

@@ -1,4 +1,4 @@
-"""The sections of a scheme with their questions and options, read once a process: a stored scheme never changes."""
+"""The sections of a scheme with their questions and options, read once a process and once more when it is reworded."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 
+from django.db.models import Prefetch
+
 from annotation import doors
 from annotation.evidence import kinds
-from annotation.models import Column, Scheme, Section
+from annotation.models import Column, Scheme, SchemeRevision, Section
 from annotation.plain_sql import Shape, Statement
 from annotation.scheme.spec import SchemeError, SchemeSpec, load_scheme
 
@@ -23,10 +25,11 @@ def whole_sections(columns: Collection[Column]) -> dict[int, Section]:
     One query for what is new to this process, and none where the columns come with section and scheme.
     """
     if all(map(_comes_with_scheme, columns)):
-        schemes = {(column.section.scheme_id, column.section.scheme.created_at) for column in columns}
+        schemes = {_known(column.section.scheme) for column in columns}
     else:
         ids = {column.section_id for column in columns}
-        schemes = set(Section.objects.filter(pk__in=ids).order_by().values_list("scheme_id", "scheme__created_at"))
+        told = ("scheme_id", "scheme__created_at", "scheme__version")
+        schemes = set(Section.objects.filter(pk__in=ids).order_by().values_list(*told))
     return {section.pk: section for scheme in schemes for section in _read(*scheme).sections.all()}
 
 
@@ -47,21 +50,28 @@ def whole_columns(sheet_id: int) -> list[Column]:
 
 
 def whole_scheme(scheme: Scheme) -> Scheme:
-    """A scheme with its sections, questions and options; its number and the time of its creation are all it needs."""
-    return _read(scheme.pk, scheme.created_at)
+    """A scheme with its sections, questions and options, and when it was reworded; `KNOWN_BY` of it is all it needs."""
+    return _read(*_known(scheme))
 
 
 def _comes_with_scheme(column: Column) -> bool:
     return "section" in column._state.fields_cache and "scheme" in column.section._state.fields_cache
 
 
+def _known(scheme: Scheme) -> tuple[int, datetime, int]:
+    return scheme.pk, scheme.created_at, scheme.version
+
+
 @lru_cache(maxsize=64)
-def _read(scheme_id: int, created_at: datetime) -> Scheme:
-    """Its time of creation tells a scheme from another one that gets its number in a database that is made anew."""
-    return Scheme.objects.prefetch_related("sections__questions__options").get(pk=scheme_id)
+def _read(scheme_id: int, created_at: datetime, version: int) -> Scheme:
+    """Its time of creation tells a scheme from another one that gets its number in a database that is made anew, its
+    version from what it said before it was reworded."""
+    revisions = Prefetch("revisions", SchemeRevision.objects.only("scheme", "version", "until"))
+    return Scheme.objects.prefetch_related("sections__questions__options", revisions).get(pk=scheme_id)
 
 
-_column, _scheme = Shape(Column), Shape(Scheme, "id", "created_at")
+KNOWN_BY = ("id", "created_at", "version")
+_column, _scheme = Shape(Column), Shape(Scheme, *KNOWN_BY)
 _columns_of = Statement(
     """
     SELECT {column}, {scheme} FROM {column.table} JOIN {section.table} ON {section.id} = {column.section}

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Any, Protocol, cast
 
 from django import template
 from django.forms import BaseForm
+from django.template.defaultfilters import linebreaksbr
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.html import escape, format_html
@@ -14,7 +16,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
-from annotation import doors, scripts
+from annotation import doors, queries, scripts
 from annotation.evidence import kinds
 from annotation.evidence.blocks import Block
 from annotation.evidence.kinds import BlockKind
@@ -263,6 +265,42 @@ def paused(user: User, study: Study | None = None) -> dict[str, Any]:
     """Tells a person in which studies they are paused. One query."""
     raters = Rater.objects.filter(user=user.pk, active=True, paused_at__isnull=False).select_related("study")
     return {"raters": raters if study is None else raters.filter(study=study)}
+
+
+@register.simple_tag
+def words_gone(before: str, after: str) -> SafeString:
+    """A text with the words marked that another one has not."""
+    return _marked(before, after, "del")
+
+
+@register.simple_tag
+def words_come(before: str, after: str) -> SafeString:
+    return _marked(after, before, "ins")
+
+
+# Of longer texts, in words times words, all is marked: to compare them would take seconds.
+_COMPARED = 4_000_000
+_WORD = re.compile(r"\s+|\w+|[^\w\s]+")
+
+
+def _marked(text: str, other: str, tag: str) -> SafeString:
+    words, others = _WORD.findall(text), _WORD.findall(other)
+    if len(words) * len(others) > _COMPARED:
+        return format_html(f"<{tag}>{{}}</{tag}>", linebreaksbr(text))
+    pieces, at = [], 0
+    for block in SequenceMatcher(None, words, others, autojunk=False).get_matching_blocks():
+        if changed := "".join(words[at : block.a]):
+            pieces.append(format_html(f"<{tag}>{{}}</{tag}>", changed))
+        pieces.append(escape("".join(words[block.a : block.a + block.size])))
+        at = block.a + block.size
+    return linebreaksbr(mark_safe("".join(pieces)))  # noqa: S308 - of escaped pieces
+
+
+@register.inclusion_tag("annotation/_reworded.html", takes_context=True)
+def reworded(context: dict[str, Any], sheet: Sheet) -> dict[str, Any]:
+    """Tells a person how what is asked is worded since they began, until they have read it. One query."""
+    unread = queries.unread(sheet.study, context["request"].user)
+    return {"unread": unread, "sheet": sheet, "csrf_token": context.get("csrf_token")}
 
 
 @register.inclusion_tag("annotation/_restored.html", takes_context=True)

@@ -22,7 +22,7 @@ from annotation.people.access import AppRequest, for_roles
 from annotation.queries import setup
 from annotation.scheme import spec
 from annotation.scheme.background import EXAMPLE
-from annotation.views import work
+from annotation.views import rewording, work
 from work import queries as work_queries
 
 
@@ -99,9 +99,10 @@ def scheme_format(request: AppRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @for_roles(Role.MANAGER)
 def change_scheme(request: AppRequest, study: Study) -> HttpResponse:
-    """Another scheme in place of the study's, while nothing is labelled by it."""
-    has_answers = actions.has_answers(study)
-    form = NewSchemeForm() if has_answers else NewSchemeForm(request.POST or None, request.FILES or None)
+    """Another scheme in place of the study's, while nothing is labelled by it; then another wording of it."""
+    if actions.has_answers(study):
+        return rewording.reword(request, study)
+    form = NewSchemeForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and form.is_valid():
         given, source = form.chosen
         try:
@@ -113,8 +114,7 @@ def change_scheme(request: AppRequest, study: Study) -> HttpResponse:
                 request, _("“%(study)s” asks by %(scheme)s now.") % {"study": study, "scheme": study.scheme}
             )
             return redirect("annotation:study", study.slug)
-    context = {"study": study, "form": form, "has_answers": has_answers}
-    return render(request, "annotation/change_scheme.html", context)
+    return render(request, "annotation/change_scheme.html", {"study": study, "form": form})
 
 
 @require_http_methods(["GET", "POST"])

@@ -94,6 +94,7 @@ def start_run(
             "normalisation": judge.normalisation,
             "chat_template": judge.chat_template,
             "evidence": evidence.record_of(judge.evidence),
+            "scheme": f"{study.scheme.slug} {study.scheme.version}",
             **({"corrected": True} if corrected else {}),
             **labelling.offer_of(judge, study.scheme.parsed),
             **labelling.nearest_of(judge),

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 from django.conf import settings
 from django.utils import translation
+from django.utils.translation import gettext as _
 
 from annotation.exchange.exports import background_lines
+from annotation.models import Study
+from annotation.queries import wordings
 from judges.queries import records
 from reports import queries
 from reports.contents import Contents, contents_from, read_contents
@@ -57,9 +61,14 @@ def make_file(export: Export, path: Path, progress: Progress) -> None:
             else:
                 with in_a_worker():
                     contents = contents_from(table, filters, export.language)
-            origin = replace(origin_of(report, table, contents, filters), licence=export.study.licence)
-            certificates = certificates_of(export.study, before=report.created_at if report else None)
-            judges = records(export.study, before=report.created_at if report else None)
+            before = report.created_at if report else None
+            origin = replace(
+                origin_of(report, table, contents, filters),
+                licence=export.study.licence,
+                rewordings=_rewordings(export.study, before=before),
+            )
+            certificates = certificates_of(export.study, before=before)
+            judges = records(export.study, before=before)
             memory.give_back()
             with path.open("wb") as file, opened(file) as files:
                 card = write_report(
@@ -89,6 +98,24 @@ def _write_lines(
     write = labels.jsonl if form == Export.Form.JSONL else labels.label_studio
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(write(table, questions, about))
+
+
+def _rewordings(study: Study, *, before: datetime | None) -> list[str]:
+    """What was worded otherwise earlier, or before a report was frozen, the first change first: a line each."""
+    lines = []
+    for wording in reversed(wordings(study)):
+        if wording.revision is None or wording.until is None or (before is not None and wording.until >= before):
+            continue
+        said = _("Version %(version)s until %(until)s: %(reason)s") % {
+            "version": wording.version,
+            "until": f"{wording.until:%Y-%m-%d %H:%M} UTC",
+            "reason": wording.revision.reason,
+        }
+        if before is None:
+            given = _("Of the labels that stand, %(people)s by people and %(judges)s by judges are from then.")
+            said = f"{said} {given % {'people': wording.n_people, 'judges': wording.n_judges}}"
+        lines += [said, *(f"`{one.where}`: “{one.before}” → “{one.after}”" for one in wording.changed)]
+    return lines
 
 
 def origin_of(report: Report | None, table: LabelTable, contents: Contents, filters: Filters) -> Origin:

@@ -41,6 +41,7 @@ class Origin:
     libraries: dict[str, str]
     seeds: dict[str, int]
     licence: str = ""  # of the labels, as the study says now: an SPDX identifier
+    rewordings: Sequence[str] = ()  # how the wording of what is asked was changed under answers, a sentence each
 
 
 def readme(contents: Contents, table: LabelTable, origin: Origin) -> str:
@@ -223,6 +224,8 @@ def dataset_card(contents: Contents, table: LabelTable, origin: Origin) -> str:
         if not question.options:
             lines.append(f"- {KINDS[question.kind]}")
         lines.append("")
+    if origin.rewordings:
+        lines += [_("The wording was changed while it was labelled:"), "", *(f"- {o}" for o in origin.rewordings), ""]
     if scheme.guideline:
         lines += [_("## Guideline"), "", scheme.guideline.strip(), ""]
     glance = next(iter(contents.tables))

@@ -1,5 +1,6 @@
-"""A judge, its model or its extractor was changed: its certificates are looked at in the same transaction's end. One
-was renamed: its tests go by its new code. A plan is taken back: so is what a judge took over with it."""
+"""A judge, its model, its extractor or the wording of a scheme was changed: certificates are looked at in the same
+transaction's end. A judge was renamed: its tests go by its new code. A plan is taken back: so is what a judge took over
+with it."""
 
 from __future__ import annotations
 
@@ -14,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def connect() -> None:
-    from annotation.models import Plan
+    from annotation.models import Plan, Scheme
     from judges import doors
     from judges.models import Extractor, Judge
     from llm.models import LanguageModel
 
-    for model in (Judge, LanguageModel, Extractor):
+    for model in (Judge, LanguageModel, Extractor, Scheme):
         post_save.connect(_look, sender=model, dispatch_uid=f"certificates-{model.__name__}")
     doors.register_renamed(_renamed)
     pre_delete.connect(_plan_goes, sender=Plan, dispatch_uid="takeovers-of-plan")

@@ -155,10 +155,11 @@ def test_a_study_asks_something_else_while_nothing_is_labelled(leases: Leases, p
 def test_what_was_asked_stays_where_something_is_labelled(leases: Leases, program: APIClient) -> None:
     builders.label(leases.annas[0])
 
-    refused = new_scheme(program, builders.SCHEME.replace("version: 1", "version: 2", 1), "leases")
+    other = builders.SCHEME.replace("version: 1", "version: 2", 1).replace("facets: [duty]", "facets: [duty, by]")
+    refused = new_scheme(program, other, "leases")
 
     assert refused.status_code == 409
-    assert refused.json()["detail"].startswith("Something in this study is labelled or planned:")
+    assert refused.json()["detail"].startswith("sections.duties.column.facets cannot change under answers")
 
 
 @pytest.mark.parametrize("text", ["key: [", "", "key: contracts"])
@@ -223,4 +224,9 @@ def test_a_program_reads_what_a_typed_question_takes(leases: Leases, api_of: Api
 
 def test_a_program_reads_the_scheme_as_a_file(leases: Leases, program: APIClient) -> None:
     told = program.get(reverse("api:change-scheme", args=["leases"])).json()
-    assert told == {"scheme": "contracts", "scheme_version": 1, "scheme_text": leases.study.scheme.source}
+    assert told == {
+        "scheme": "contracts",
+        "scheme_version": 1,
+        "scheme_text": leases.study.scheme.source,
+        "wordings": [],
+    }

@@ -15,6 +15,7 @@ from annotation import actions as annotating
 from annotation import doors
 from annotation.actions import Refused
 from annotation.models import Label, Question, Rater, Row, Sheet, Study
+from annotation.scheme.spec import load_scheme
 from judges import actions
 from judges.calibrations import queries
 from judges.lineage import queries as lineage
@@ -90,6 +91,27 @@ def test_a_report_chooses_by_it(leases: Leases, rater: Rater) -> None:
     assert entry.normalisation == made.said
     with pytest.raises(Refused, match="calibration-0"):
         chosen(near="calibration-0")
+
+
+def test_scores_are_chosen_from_anew_after_an_option_was_added(leases: Leases, rater: Rater) -> None:
+    """The scores are of three options, the question has four now; the added one was never offered, nor is it chosen."""
+    made = fit(leases, rater)
+    before = label_table(leases.study, Filters(judges=("near",), normalisations={"near": made.key}))
+    more = "- {key: unclear, label: Unclear}\n          - {key: implied, label: Hinted}"
+    text = builders.SCHEME.replace("version: 1", "version: 2").replace("- {key: implied, label: Implied}", more)
+    annotating.reword_scheme(
+        study=leases.study, spec=load_scheme(text), source=text, reason="It was missing.", by=leases.manager
+    )
+    study = Study.objects.select_related("scheme").get(pk=leases.study.pk)
+    after = label_table(study, Filters(judges=("near",), normalisations={"near": made.key}))
+
+    def keys(table: LabelTable) -> list[str]:
+        options = [question.options for _section, question in table.questions]
+        return [options[q][code].key if options[q] else "" for _a, _c, q, code, *_rest in table.labels.tolist()]
+
+    assert keys(after) == keys(before)
+    again = actions.calibrate(rater=Rater.objects.get(pk=rater.pk), rows=made.lineage["rows"], by=leases.manager)
+    assert again.questions["duties.stated"]["candidates"] == made.questions["duties.stated"]["candidates"]
 
 
 def test_a_judge_made_of_it_labels_by_it(leases: Leases, rater: Rater) -> None:

@@ -29,6 +29,8 @@ from annotation.exchange.rows_and_columns import import_rows
 from annotation.exchange.tables import open_table, unsafe_cell
 from annotation.models import Label, LabelEvent, Rater, Row, Study
 from annotation.models import Label as LabelModel
+from annotation.queries import wordings
+from annotation.scheme.spec import load_scheme
 from reports import actions, queries
 from reports.data.arrays import Filters
 from reports.data.label_table import unpacked
@@ -219,6 +221,25 @@ def test_the_dataset_card_has_the_licence_of_the_study(study: Study) -> None:
 
     assert [yaml.safe_load(said.split("---")[1])["license"] for said in (before, after)] == ["unknown", "cc-by-4.0"]
     assert ["Set the licence above" in said for said in (before, after)] == [True, False]
+
+
+def test_the_dataset_card_tells_that_the_wording_was_changed(study: Study) -> None:
+    """With how many labels are from before; that of a report that was frozen before it does not."""
+    frozen = actions.freeze(study=study, title="Before", filters=Filters(), by=None)
+    source = study.scheme.source
+    text = re.sub(r"version: \d+", "version: 90", source, count=1).replace("title: ", "title: Rather ", 1)
+    by = builders.user("root", superuser=True)
+    annotating.reword_scheme(study=study, spec=load_scheme(text), source=text, reason="Plainer.", by=by)
+    cards = []
+    for of in ({}, {"report": frozen}):
+        with zipfile.ZipFile(export(study, **of)) as archive:
+            cards.append(archive.read("labels/README.md").decode())
+
+    now, before = wordings(Study.objects.select_related("scheme").get(pk=study.pk))
+    assert before.n_people > now.n_people == 0
+    assert f"{before.n_people} by people and {before.n_judges} by judges are from then" in cards[0]
+    assert "Plainer." in cards[0]
+    assert "The wording was changed" not in cards[1]
 
 
 def test_raters_whose_names_are_files_of_one_name_have_two(study: Study) -> None:

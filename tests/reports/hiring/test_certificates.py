@@ -24,6 +24,7 @@ from annotation.actions import Refused
 from annotation.evidence.blocks import Block
 from annotation.evidence.kinds import PARAGRAPH
 from annotation.models import Arrival, Assignment, ExperimentSeat, Question, Rater, Row, User
+from annotation.scheme.spec import load_scheme
 from judges import actions as judging
 from judges.models import FittedCalibration, Judge, Run
 from llm.actions import store_prompt
@@ -35,6 +36,7 @@ from reports.hiring.models import FrozenCertificate
 from reports.hiring.recomputing import recompute as computed_again
 from reports.models import Certificate, Export, Revocation, Split, TestLook
 from reports.queries import label_table
+from tests import builders
 from tests.builders import ApiOf, ClientOf
 from tests.reports.hiring import simulated
 from tests.reports.hiring.simulated import World
@@ -100,6 +102,21 @@ def test_a_model_that_is_changed_revokes_it_by_itself(world: World, django_captu
 
     with django_capture_on_commit_callbacks(execute=True):
         change_model(world)
+
+    assert Revocation.objects.get().why == Revocation.Why.CHANGED
+
+
+def test_another_wording_of_what_is_asked_revokes_it(world: World, django_capture_on_commit_callbacks: Any) -> None:
+    certified(world)
+    text = simulated.SCHEME.replace("version: 1", "version: 2").replace("title: ", "title: Rather ", 1)
+    with django_capture_on_commit_callbacks(execute=True):
+        annotating.reword_scheme(
+            study=world.study,
+            spec=load_scheme(text),
+            source=text,
+            reason="Plainer.",
+            by=builders.user("root", superuser=True),
+        )
 
     assert Revocation.objects.get().why == Revocation.Why.CHANGED
 

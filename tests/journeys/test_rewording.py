@@ -1,0 +1,44 @@
+"""From a question of a rater to a definition that answers it: mended under answers, shown before, read by its raters."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import expect
+
+from tests import builders
+from tests.journeys.conftest import Browsing
+from tests.journeys.test_looks import look
+
+pytestmark = pytest.mark.once
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_manager_mends_a_definition_and_the_rater_reads_it(browsing: Browsing) -> None:
+    leases = builders.leases()
+    builders.label(leases.annas[0])
+
+    manager = browsing.person("mara")
+    manager.goto(reverse("annotation:settings", args=["leases"]))
+    manager.get_by_role("link", name="its wording can change").click()
+    text = manager.get_by_label("The scheme")
+    was = text.input_value()
+    assert "version: 2" in was
+    text.fill(was.replace("label: Implied}", "label: Implied, definition: It follows from what is said.}", 1))
+    manager.get_by_role("button", name="See what changes").click()
+    expect(manager.get_by_role("rowheader", name="Duties › Stated › Implied › definition")).to_be_visible()
+    look(manager, "reword")
+    manager.get_by_label("Why").fill("Anna asked what “implied” means.")
+    manager.get_by_role("button", name="Change the wording").click()
+    expect(manager.get_by_role("heading", name="Version 2")).to_be_visible()
+    look(manager, "wordings")
+
+    anna = browsing.person("anna")
+    anna.goto(reverse("annotation:sheet", args=[leases.sheet.pk]))
+    told = anna.get_by_role("note").filter(has_text="worded otherwise")
+    expect(told).to_contain_text("Anna asked what “implied” means.")
+    told.get_by_text("1 change").click()
+    expect(told.get_by_text("It follows from what is said.")).to_be_visible()
+    look(anna, "reworded")
+    told.get_by_role("button", name="I have read this").click()
+    expect(anna.get_by_text("worded otherwise")).to_have_count(0)
