@@ -10,7 +10,8 @@ from django.contrib.auth import SESSION_KEY
 from django.contrib.contenttypes.models import ContentType
 from django.contrib.sessions.models import Session
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import CharField, Q, Value
+from django.db.models.functions import Cast, Concat
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -19,7 +20,20 @@ from accounts.models import ApiToken
 from accounts.queries import lacks_confirmation, others_own
 from annotation import actions as annotating
 from annotation.actions import Refused
-from annotation.models import AuditEvent, Background, Consent, Invite, Look, Membership, Note, Rater, Role, User
+from annotation.models import (
+    AuditEvent,
+    Background,
+    Consent,
+    Invite,
+    Look,
+    Membership,
+    Note,
+    Participant,
+    Rater,
+    Role,
+    SchemeRevision,
+    User,
+)
 
 MOST_TOKENS = 20  # of one person
 BY_PASSWORD_DAYS = 90  # how long a token lasts that a program gets for a password
@@ -134,6 +148,10 @@ def erase(*, user: User, by: User | None) -> None:
     LogEntry.objects.filter(content_type=here, object_id=str(user.pk)).update(object_repr="", change_message="")
     Consent.objects.filter(user=user, withdrawn_at=None).update(withdrawn_at=timezone.now())
     _forget_backgrounds(user)
+    # By what a platform knows them; no two of a link have the same.
+    number = Concat(Value("erased-"), Cast("pk", CharField()))
+    Participant.objects.filter(user=user).update(user=None, number=number)
+    SchemeRevision.read_by.through.objects.filter(user=user).delete()
     user.username, user.email, user.first_name, user.last_name = f"erased-{user.pk}", "", "", ""
     user.is_active = user.is_staff = user.is_superuser = False
     user.last_login = None

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
+from annotation.crowd import views as crowd
 from annotation.deriving import views as deriving
 from annotation.views import (
     audit,
@@ -65,6 +66,9 @@ urlpatterns = [
     path("notes/<int:pk>/withdraw/", notes.withdraw, name="withdraw-note"),
     # /join/<token>/
     path("join/<str:token>/", people.join, name="join"),
+    # /crowd/<token>/
+    path("crowd/done/<int:pk>/", crowd.done, name="crowd-done"),
+    path("crowd/<str:token>/", crowd.take_part, name="take-part"),
     # /studies/
     path("studies/", desk.studies, name="studies"),
     path("studies/new/", desk.new_study, name="new-study"),
@@ -94,6 +98,9 @@ urlpatterns = [
     path("studies/<slug:slug>/plan/withdraw/", plan.withdraw_row, name="withdraw-row"),
     path("studies/<slug:slug>/plan/<int:pk>/restore/", plan.restore_row, name="restore-row"),
     path("studies/<slug:slug>/people/", people.people, name="people"),
+    path("studies/<slug:slug>/people/crowd/", crowd.crowd, name="crowd"),
+    path("studies/<slug:slug>/people/crowd/<int:pk>/close/", crowd.close, name="close-crowd"),
+    path("studies/<slug:slug>/people/crowd/<int:pk>/participants.csv", crowd.participants, name="crowd-participants"),
     path("studies/<slug:slug>/people/<int:pk>/remove/", people.remove_member, name="remove-member"),
     path("studies/<slug:slug>/people/invites/<int:pk>/revoke/", people.revoke_invite, name="revoke-invite"),
     path("studies/<slug:slug>/people/log/", audit.of_study, name="audit-log"),

@@ -39,14 +39,17 @@ from pytest_django import DjangoDbBlocker, Settings
 
 from accounts import actions as accounts
 from annotation import actions
+from annotation.crowd import actions as crowd
 from annotation.models import (
     Assignment,
+    CrowdLink,
     Deletion,
     Experiment,
     Invite,
     Label,
     LabelEvent,
     Note,
+    Participant,
     Question,
     Role,
     Row,
@@ -410,6 +413,35 @@ def an_invite(world: World) -> tuple[Invite, str]:
     return actions.invite(study=world.leases.study, role=Role.ANNOTATOR, by=world.leases.manager)
 
 
+def a_crowd_link(world: World) -> CrowdLink:
+    return crowd.make_link(
+        study=world.leases.study,
+        title="Crowd",
+        sheets=[world.leases.sheet],
+        rows_each=1,
+        people_per_row=9,
+        most_people=9,
+        hours=1,
+        asks_for="",
+        completion_code="",
+        completion_url="",
+        by=world.leases.manager,
+    )
+
+
+def crowd_link(world: World) -> Sequence[object]:
+    return (world.leases.study.slug, a_crowd_link(world).pk)
+
+
+def a_place(world: World) -> Sequence[object]:
+    """Anna's."""
+    rater = world.leases.annas[0].rater
+    made = Participant.objects.create(
+        link=a_crowd_link(world), number="1", user=world.leases.anna, rater=rater, rows=[world.leases.annas[0].row_id]
+    )
+    return (made.pk,)
+
+
 def frozen(world: World) -> Sequence[object]:
     return (world.leases.study.slug, world.report.pk)
 
@@ -613,6 +645,11 @@ TABLE = {
     "annotation:revoke-invite": Posted(MANAGERS, args=lambda world: (world.leases.study.slug, an_invite(world)[0].pk)),
     # An invitation lets in whoever has it, also who has another role already; the annotator is one already.
     "annotation:join": Url(ANYBODY, ANYBODY, args=lambda world: (an_invite(world)[1],)),
+    "annotation:crowd": Url(MANAGERS, MANAGERS, args=slug),
+    "annotation:close-crowd": Posted(MANAGERS, args=crowd_link),
+    "annotation:crowd-participants": Url(MANAGERS, args=crowd_link),
+    "annotation:take-part": Url(ANYBODY, ANYBODY, args=lambda world: (a_crowd_link(world).token,)),
+    "annotation:crowd-done": Url(ANNA, args=a_place),
     "annotation:audit-log": Url(MANAGERS, args=slug),
     "annotation:audit-log-csv": Url(MANAGERS, args=slug),
     "annotation:consent": Url(MEMBERS, MEMBERS, args=slug),
@@ -881,6 +918,9 @@ TABLE = {
     "api:labels": Url(READERS, args=slug),
     "api:my-assignments": Url(LOGGED_IN),
     "api:right-answers": Url(NOTHING_OF_MINE, args=sheet),  # as above
+    "api:crowd-links": Url(MANAGERS, MANAGERS, args=slug),
+    "api:close-crowd-link": Posted(MANAGERS, args=crowd_link),
+    "api:crowd-participants": Url(MANAGERS, args=crowd_link),
     "api:invites": Url(MANAGERS, MANAGERS, args=slug),
     "api:revoke-invite": Posted(MANAGERS, args=lambda world: (world.leases.study.slug, an_invite(world)[0].pk)),
     "api:plan": Url(MANAGERS, MANAGERS_IN_VAIN, args=slug),  # all rows are given

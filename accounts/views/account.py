@@ -172,6 +172,7 @@ def personal_data(user: User) -> dict[str, object]:
         "invitations": list(
             Invite.objects.filter(used_by=user).values("study__title", "role", "email", "created_at", "used_at")
         ),
+        "crowd": list(user.participations.values("link__study__title", "link__title", "number", "came_at")),
         "consents": list(user.consents.values("study__title", "text", "agreed_at", "withdrawn_at")),
         "backgrounds": list(user.backgrounds.values("study__title", "answers", "told_at")),
         # From where somebody else did it is that person's.

@@ -20,6 +20,7 @@ from annotation.api import (
     sheets,
     study_settings,
 )
+from annotation.crowd import api as crowd
 from annotation.deriving import api as deriving
 
 urlpatterns = [
@@ -57,6 +58,9 @@ urlpatterns = [
     path("studies/<slug:slug>/notes/", notes.of_study, name="notes"),
     path("studies/<slug:slug>/notes/<int:pk>/answered/", notes.answer, name="answer-note"),
     path("studies/<slug:slug>/drafts/", drafts.drafts, name="drafts"),
+    path("studies/<slug:slug>/crowd-links/", crowd.crowd_links, name="crowd-links"),
+    path("studies/<slug:slug>/crowd-links/<int:pk>/closed/", crowd.close, name="close-crowd-link"),
+    path("studies/<slug:slug>/crowd-links/<int:pk>/participants/", crowd.participants, name="crowd-participants"),
     path("studies/<slug:slug>/lineage/", deriving.lineage, name="lineage"),
     path("studies/<slug:slug>/derive/", deriving.derive, name="derive"),
     path("studies/<slug:slug>/imports/rows/", imports.import_rows, name="import-rows"),

@@ -11,6 +11,7 @@ What must be true is a constraint. All writes are in `annotation.actions`.
 
 from __future__ import annotations
 
+from annotation.models.crowd import CrowdLink, Participant
 from annotation.models.deletions import Deletion, DeletionPart
 from annotation.models.experiments import Experiment, ExperimentSeat
 from annotation.models.imports import Arrival, Import, ImportPart
@@ -30,6 +31,7 @@ __all__ = [
     "Background",
     "Column",
     "Consent",
+    "CrowdLink",
     "Decision",
     "Deletion",
     "DeletionPart",
@@ -45,6 +47,7 @@ __all__ = [
     "Membership",
     "Note",
     "Option",
+    "Participant",
     "Plan",
     "Question",
     "Rater",

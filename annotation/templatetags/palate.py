@@ -17,6 +17,7 @@ from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
 from annotation import doors, queries, scripts
+from annotation.crowd import queries as crowd
 from annotation.evidence import kinds
 from annotation.evidence.blocks import Block
 from annotation.evidence.kinds import BlockKind
@@ -301,6 +302,12 @@ def reworded(context: dict[str, Any], sheet: Sheet) -> dict[str, Any]:
     """Tells a person how what is asked is worded since they began, until they have read it. One query."""
     unread = queries.unread(sheet.study, context["request"].user)
     return {"unread": unread, "sheet": sheet, "csrf_token": context.get("csrf_token")}
+
+
+@register.inclusion_tag("annotation/_crowd_places.html")
+def crowd_places(user: User) -> dict[str, Any]:
+    """Leads who came by a link for a crowd to its end. One query, another one for them."""
+    return {"places": crowd.of_user(user)}
 
 
 @register.inclusion_tag("annotation/_restored.html", takes_context=True)

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation import actions, queries
 from annotation.forms.desk import InviteForm, JoinForm
-from annotation.models import Invite, Membership, Role, Study, User
+from annotation.models import Invite, Membership, Participant, Role, Study, User
 from annotation.people import bound_invites, mail
 from annotation.people.access import AppRequest, for_roles
 
@@ -48,19 +48,23 @@ def people(request: AppRequest, study: Study) -> HttpResponse:
     raters = {rater.user_id: rater for rater in study.raters.filter(user__isnull=False)}
     unfinished = queries.unfinished(study)
     links = Counter(queries.links(study).values_list("created_by", flat=True))
+
+    def told(membership: Membership) -> dict[str, Any]:
+        labels = membership.role == Role.ANNOTATOR
+        return {
+            "membership": membership,
+            "rater": raters.get(membership.user_id) if labels else None,
+            "unfinished": unfinished.get(membership.user_id, 0) if labels else 0,
+            "links": links[membership.user_id] if membership.role == Role.MANAGER else 0,
+        }
+
+    of_crowd = set(Participant.objects.filter(link__study=study).values_list("user", flat=True))
     context = {
         "study": study,
         "scheme": study.scheme.parsed,
         "form": form,
-        "members": [
-            {
-                "membership": m,
-                "rater": raters.get(m.user_id) if m.role == Role.ANNOTATOR else None,
-                "unfinished": unfinished.get(m.user_id, 0) if m.role == Role.ANNOTATOR else 0,
-                "links": links[m.user_id] if m.role == Role.MANAGER else 0,
-            }
-            for m in members
-        ],
+        "members": [told(one) for one in members if one.user_id not in of_crowd],
+        "crowd": [told(one) for one in members if one.user_id in of_crowd],
         "invites": study.invites.select_related("created_by", "used_by")[:50],
         "link": request.session.pop("invite", None),
     }

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation import actions, doors, queries
+from annotation.crowd import queries as crowd
 from annotation.forms.labelling import SubmitForm
 from annotation.models import Assignment, Role, Row
 from annotation.people.access import AppRequest
@@ -76,6 +77,10 @@ def _done(request: AppRequest, assignment: Assignment) -> dict[str, Any] | None:
     links = [{"label": _("My work"), "url": reverse("annotation:my-work")}]
     if Role.MANAGER in queries.roles(request.user, sheet.study) and doors.next_in(sheet.study, request.user):
         links.insert(0, {"label": _("What comes next"), "url": reverse("annotation:study", args=[sheet.study.slug])})
+    for place in crowd.of_user(request.user):
+        if place.is_done and assignment.row_id in place.participant.rows:
+            address = reverse("annotation:crowd-done", args=[place.participant.pk])
+            links.insert(0, {"label": _("Finish and get the code"), "url": address})
     if following := queries.next_sheet(request.user, sheet):
         label = _("Next: %(sheet)s (%(n)s to submit)") % {"sheet": following.title, "n": following.n_left}
         links.insert(0, {"label": label, "url": reverse("annotation:sheet", args=[following.pk])})

@@ -32,7 +32,18 @@ from accounts.models import ApiToken
 from accounts.tasks import clean_sessions
 from annotation import actions
 from annotation.actions import Refused
-from annotation.models import AuditEvent, Background, Consent, Invite, Rater, Role, User
+from annotation.models import (
+    AuditEvent,
+    Background,
+    Consent,
+    CrowdLink,
+    Invite,
+    Participant,
+    Rater,
+    Role,
+    SchemeRevision,
+    User,
+)
 from llm.models import LanguageModel
 from reports import actions as reporting
 from reports.data.arrays import Filters
@@ -340,6 +351,8 @@ _STAYS = {
             "annotation.Invite.created_by",
             "annotation.Invite.revoked_by",
             "annotation.Plan.applied_by",
+            "annotation.CrowdLink.created_by",
+            "annotation.SchemeRevision.changed_by",
             "annotation.Note.answered_by",
             "annotation.Experiment.drawn_by",
             "annotation.Import.started_by",
@@ -397,6 +410,10 @@ def test_nothing_that_an_annotator_left_names_the_erased_account(leases: Leases)
     actions.agree(study=leases.study, user=anna)
     accounts.make_token(user=anna, name="laptop", days=1)
     Background.objects.create(study=leases.study, user=anna)
+    link = CrowdLink.objects.create(study=leases.study, rows_each=1, people_per_row=1, most_people=1, hours=1)
+    Participant.objects.create(link=link, number="4711", user=anna, rater=assignment.rater, rows=[])
+    revision = SchemeRevision.objects.create(scheme=leases.study.scheme, version=0, spec={}, source="")
+    revision.read_by.add(anna)
     Token.objects.create(user=anna)
     EmailAddress.objects.create(user=anna, email="anna@example.org")
     SocialAccount.objects.create(user=anna, provider="sso", uid="4711")
@@ -411,6 +428,7 @@ def test_nothing_that_an_annotator_left_names_the_erased_account(leases: Leases)
     accounts.erase(user=anna, by=anna)
 
     assert [name for name, n in naming(anna).items() if n] == ["annotation.Consent.user"]
+    assert not Participant.objects.filter(number="4711").exists()
     note.refresh_from_db()
     assert (note.text, note.author, note.assignment.rater.code) == ("Is it?", None, "A1")
     page = Client()

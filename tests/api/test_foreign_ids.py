@@ -267,6 +267,12 @@ NAMED: dict[tuple[str, str], Operation] = {
         {"sheet": (lambda world: world.other_row.sheet_id, NOWHERE)},
         kind="multipart",
     ),
+    ("post", "/api/v1/studies/{slug}/crowd-links/"): Operation(
+        "crowd-links",
+        _slug,
+        lambda world: {"title": "Crowd", "most_people": 3, "sheets": [world.row.sheet_id]},
+        {"sheets.[]": (lambda world: world.other_row.sheet_id, NOWHERE)},
+    ),
     **{
         ("post", f"/api/v1/studies/{{slug}}/plan/{address}"): Operation(
             name,
@@ -331,6 +337,7 @@ NAMES_NOTHING = {
     "raters_per_sheet", "share_twice", "share_thrice", "raters_per_row", "own_order", "facets", "by", "each", "method",
     "normalisation", "evidence", "shipped", "parser", "backend", "location", "served_name", "api_key_env",
     "leaving", "takers", "level", "make_up", "people", "submitted", "consent", "background", "submit_complete",
+    "rows_each", "people_per_row", "most_people", "hours", "asks_for", "completion_code", "completion_url", "closed",
     "shows_setup", "licence", "shown", "moment", "hourly_rate", "currency",
     "requests_per_minute", "price_read", "price_written", "revision", "gguf_file", "dtype", "device", "prompt_text",
     "prompt_sha256",

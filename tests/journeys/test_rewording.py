@@ -1,4 +1,4 @@
-"""From a question of a rater to a definition that answers it: mended under answers, shown before, read by its raters."""
+"""From a rater's question to a definition that answers it: mended under answers, shown before, read by its raters."""
 
 from __future__ import annotations
 

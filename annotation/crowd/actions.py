@@ -1,0 +1,128 @@
+"""Links for a crowd: made, closed, and what becomes of who comes by them."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotation.actions import Refused, add_member, assign, lock_study, note, refuse_while_shown
+from annotation.crowd.queries import places, rows_with_room
+from annotation.models import Assignment, AuditEvent, CrowdLink, Participant, Rater, Role, Row, Sheet, Study, User
+
+_DRAW = secrets.SystemRandom()
+
+
+class Full(Refused):
+    """No place is left."""
+
+
+@transaction.atomic
+def make_link(
+    *,
+    study: Study,
+    title: str,
+    sheets: Sequence[Sheet],
+    rows_each: int,
+    people_per_row: int,
+    most_people: int,
+    hours: int,
+    asks_for: str,
+    completion_code: str,
+    completion_url: str,
+    by: User | None,
+) -> CrowdLink:
+    made = CrowdLink.objects.create(
+        study=study,
+        title=title,
+        token=secrets.token_urlsafe(24),
+        rows_each=rows_each,
+        people_per_row=people_per_row,
+        most_people=most_people,
+        hours=hours,
+        asks_for=asks_for,
+        completion_code=completion_code,
+        completion_url=completion_url,
+        created_by=by,
+    )
+    made.sheets.set(sheets)
+    note(AuditEvent.Kind.INVITE, by=by, study=study, what=f"+crowd #{made.pk}")
+    return made
+
+
+@transaction.atomic
+def set_closed(*, link: CrowdLink, closed: bool, by: User | None) -> None:
+    """Let nobody new come by a link, or somebody again. Who is at work goes on."""
+    if (link.closed_at is not None) == closed:
+        return
+    link.closed_at = timezone.now() if closed else None
+    link.save(update_fields=["closed_at"])
+    note(AuditEvent.Kind.INVITE, by=by, study=link.study, what=f"{'-' if closed else '+'}crowd #{link.pk}")
+
+
+@transaction.atomic
+def take_place(*, link: CrowdLink, number: str) -> Participant:
+    """A place for somebody new: an account without a password, and rows that have room. Who has come by another link
+    of the study is the same rater again. Places of those whose time is over become free first.
+
+    Raises:
+        Full: as many people as are wanted are here, or no row has room for this one.
+        Refused: the link is closed, the study archived, or an import is being shown.
+    """
+    lock_study(link.study_id)
+    refuse_while_shown(link.study_id)
+    link = CrowdLink.objects.select_related("study").get(pk=link.pk)
+    if there := link.participants.filter(number=number).first():
+        return there  # the other one of two requests
+    if link.closed_at is not None or link.study.archived_at is not None:
+        raise Full(_("Nobody can take part by this link any more."))
+    free_late_places(link=link)
+    if link.participants.filter(freed_at=None).count() >= link.most_people:
+        raise Full(_("All places are taken."))
+    before = Participant.objects.filter(link__study=link.study_id, number=number).select_related("rater__user").first()
+    rater = before.rater if before else None
+    rows = _drawn(rows_with_room(link, rater), link.rows_each)
+    if not rows or (rater is not None and (not rater.active or rater.paused_at is not None)):
+        raise Full(_("All places are taken."))
+    user = rater.user if rater else None
+    if rater is None or user is None:
+        user = User.objects.create_user(f"crowd-{link.pk}-{secrets.token_hex(4)}")  # its password cannot be used
+        note(AuditEvent.Kind.ACCOUNT, by=user, of=user, study=link.study, what=f"made by crowd #{link.pk}")
+        add_member(study=link.study, user=user, role=Role.ANNOTATOR, by=user)
+        rater = Rater.objects.select_related("user").get(study=link.study_id, user=user)
+    assign(rater=rater, rows=Row.objects.filter(pk__in=rows))
+    return Participant.objects.create(link=link, number=number, user=user, rater=rater, rows=rows)
+
+
+def _drawn(room: Mapping[int, Mapping[int, int]], n: int) -> list[int]:
+    """So many rows of few sheets: the sheet that lacks most people comes first, and of its rows those that do; equal
+    ones by chance."""
+    drawn: list[int] = []
+    by_need = sorted(room.values(), key=lambda rows: (-sum(1 for _row in rows), _DRAW.random()))
+    for rows in by_need:
+        drawn += sorted(rows, key=lambda row: (rows[row], _DRAW.random()))[: n - len(drawn)]
+    return drawn
+
+
+@transaction.atomic
+def free_late_places(*, link: CrowdLink) -> int:
+    """Give up the places of those whose time is over before they were done: what they have not submitted is taken back,
+    its labels stay stored. Returns how many."""
+    over = timezone.now() - timedelta(hours=link.hours)
+    late = link.participants.filter(freed_at=None, came_at__lt=over).select_related("link")
+    freed = 0
+    for place in places(list(late)):
+        if place.is_done:
+            continue
+        one = place.participant
+        one.freed_at = timezone.now()
+        one.save(update_fields=["freed_at"])
+        open_ones = [Assignment.State.OPEN, Assignment.State.STARTED]
+        theirs = Assignment.objects.filter(rater=one.rater_id, row__in=one.rows, repeat=1, state__in=open_ones)
+        theirs.update(state=Assignment.State.WITHDRAWN)
+        freed += 1
+    return freed

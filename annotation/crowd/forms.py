@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.utils.translation import gettext_lazy as _
+
+from annotation.models import Role, Sheet, Study
+from annotation.models.crowd import NAMES
+
+
+class SheetsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
+    def label_from_instance(self, sheet: Sheet) -> str:
+        return sheet.title
+
+
+class CrowdLinkForm(forms.Form):
+    """A link for many people: which rows they get, how many may come, and how a platform hears that one is done."""
+
+    title = forms.CharField(label=_("Title"), max_length=80, help_text=_("For you, such as “Prolific, May”."))
+    sheets = SheetsField(Sheet.objects.none(), widget=forms.CheckboxSelectMultiple, label=_("Sheets"))
+    rows_each = forms.IntegerField(min_value=1, max_value=500, initial=10)
+    people_per_row = forms.IntegerField(min_value=1, max_value=50, initial=3)
+    most_people = forms.IntegerField(
+        label=_("Places"),
+        min_value=1,
+        max_value=5000,
+        help_text=_("So many people may come. Who loses their place counts no more."),
+    )
+    hours = forms.IntegerField(
+        label=_("Hours for one person"),
+        min_value=1,
+        max_value=24 * 60,
+        initial=3,
+        help_text=_("Who is not done by then loses their place to the next one who comes."),
+    )
+    asks_for = forms.RegexField(
+        NAMES,
+        label=_("Parameter with the participant's id"),
+        max_length=40,
+        required=False,
+        initial="PROLIFIC_PID",
+        help_text=_(
+            "Prolific sends PROLIFIC_PID, Mechanical Turk workerId. Left empty, nobody's id is asked for, and who "
+            "loses their cookie begins anew."
+        ),
+        error_messages={"invalid": _("A parameter has letters, digits, hyphens and underscores, a letter first.")},
+    )
+    completion_code = forms.CharField(
+        label=_("Completion code"), max_length=80, required=False, help_text=_("Shown to who is done.")
+    )
+    completion_url = forms.URLField(
+        label=_("Completion address"),
+        max_length=500,
+        required=False,
+        assume_scheme="https",
+        help_text=_("Where who is done goes back to the platform."),
+    )
+
+    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        words = study.scheme.parsed.words
+        sheets = study.sheets.filter(closed_at=None, archived_at=None)
+        self.fields["sheets"].queryset = sheets  # type: ignore[attr-defined]
+        self.fields["sheets"].label = words.sheets.capitalize()
+        self.fields["sheets"].initial = list(sheets.values_list("pk", flat=True)[:500])
+        self.fields["rows_each"].label = _("%(rows)s for one person") % {"rows": words.rows.capitalize()}
+        self.fields["people_per_row"].label = _("People for one %(row)s, in all") % {"row": words.row}
+        self.fields["people_per_row"].help_text = _("Who has it by a plan counts too.")
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        if Role.ANNOTATOR in settings.PALATE_SECOND_FACTOR:
+            raise forms.ValidationError(
+                _("Annotators need a second factor in this installation, and nobody of a crowd has one.")
+            )
+        return cleaned
+
+    def clean_completion_url(self) -> str:
+        url: str = self.cleaned_data["completion_url"]
+        if url and not url.startswith("https://"):
+            raise forms.ValidationError(_("The address begins with https://."))
+        return url

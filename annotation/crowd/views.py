@@ -1,0 +1,143 @@
+"""Links for a crowd: the manager's page, where the link leads, and the end."""
+
+from __future__ import annotations
+
+import csv
+import re
+import secrets
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth import login
+from django.contrib.auth.decorators import login_not_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation import actions as annotating
+from annotation.crowd import actions, queries
+from annotation.crowd.addresses import address_of
+from annotation.crowd.forms import CrowdLinkForm
+from annotation.exchange.tables import safe_cell
+from annotation.models import CrowdLink, Participant, Role, Study, User
+from annotation.people.access import AppRequest, for_roles
+from annotation.people.address import counted_address
+
+_NUMBER = re.compile(r"[A-Za-z0-9_.@-]{1,120}")
+# So many people come new from one address in a quarter of an hour: a class behind one router.
+_NEW_FROM_ONE = 60
+
+
+@require_http_methods(["GET", "POST"])
+@for_roles(Role.MANAGER)
+def crowd(request: AppRequest, study: Study) -> HttpResponse:
+    form = CrowdLinkForm(request.POST or None, study=study)
+    if request.method == "POST" and form.is_valid():
+        made = actions.make_link(study=study, by=request.user, **form.cleaned_data)
+        messages.success(request, _("“%(title)s” is open: give its address to the platform.") % {"title": made.title})
+        return redirect("annotation:crowd", study.slug)
+    told = queries.links(study)
+    context = {
+        "study": study,
+        "scheme": study.scheme.parsed,
+        "form": form,
+        "links": [(one, address_of(request, one.link)) for one in told],
+    }
+    return render(request, "annotation/crowd.html", context)
+
+
+@require_POST
+@for_roles(Role.MANAGER)
+def close(request: AppRequest, study: Study, pk: int) -> HttpResponse:
+    link = get_object_or_404(CrowdLink.objects.select_related("study"), study=study, pk=pk)
+    actions.set_closed(link=link, closed=link.closed_at is None, by=request.user)
+    said = _("“%(title)s” is closed. Who is at work goes on.") if link.closed_at else _("“%(title)s” is open again.")
+    messages.success(request, said % {"title": link.title})
+    return redirect("annotation:crowd", study.slug)
+
+
+HEADER = ("participant", "rater", "came", "state", "rows", "submitted", "minutes", "finished")
+
+
+@require_GET
+@for_roles(Role.MANAGER)
+def participants(request: AppRequest, study: Study, pk: int) -> HttpResponse:
+    """Who came by a link, a line each, for the platform's payment. Their numbers stand in no other file."""
+    link = get_object_or_404(CrowdLink, study=study, pk=pk)
+    annotating.note_export(by=request.user, study=study, what=f"crowd #{link.pk}")
+    answer = HttpResponse(content_type="text/csv; charset=utf-8")
+    answer["Content-Disposition"] = f'attachment; filename="{study.slug}-crowd-{link.pk}.csv"'
+    write = csv.writer(answer)
+    write.writerow(HEADER)
+    for place in queries.places(list(link.participants.select_related("link", "rater"))):
+        one = place.participant
+        finished = place.finished_at.isoformat(timespec="seconds") if place.finished_at else ""
+        came, minutes = one.came_at.isoformat(timespec="seconds"), round(place.seconds / 60, 1)
+        line = (one.number, one.rater.code, came, place.state, place.rows, place.submitted, minutes, finished)
+        write.writerow(safe_cell(str(cell)) for cell in line)
+    return answer
+
+
+@login_not_required
+@never_cache
+@require_http_methods(["GET", "POST"])
+def take_part(request: HttpRequest, token: str) -> HttpResponse:
+    """Where a link leads: what is asked for here, and a button that begins, or goes on."""
+    link = get_object_or_404(CrowdLink.objects.select_related("study__scheme"), token=token, study__deleted_at=None)
+    context: dict[str, Any] = {"link": link, "study": link.study, "scheme": link.study.scheme.parsed}
+    me = request.user if isinstance(request.user, User) else None
+    number = request.GET.get(link.asks_for, "") if link.asks_for else ""
+    if link.asks_for and not _NUMBER.fullmatch(number):
+        return render(request, "annotation/take_part.html", context | {"lacks_number": True}, status=400)
+    there = link.participants.filter(number=number) if number else link.participants.filter(user=me and me.pk)
+    found = there.select_related("link", "user", "rater").first()
+    context |= {"found": found, "place": queries.place_of(found) if found else None}
+    if found is not None:
+        if me != found.user and len(found.number) < queries.LONG:
+            return render(request, "annotation/take_part.html", context | {"elsewhere": True}, status=403)
+        is_closed = found.user is None or not (found.user.is_active and found.rater.active)
+        if found.freed_at is not None or is_closed:
+            return render(request, "annotation/take_part.html", context | {"is_over": True}, status=410)
+    if request.method == "POST":
+        return _begin(request, link, number, found, context)
+    return render(request, "annotation/take_part.html", context)
+
+
+def _begin(
+    request: HttpRequest, link: CrowdLink, number: str, found: Participant | None, context: dict[str, Any]
+) -> HttpResponse:
+    if found is None:
+        if annotating.try_allowed([(f"crowd:{counted_address(request)}", _NEW_FROM_ONE)]):
+            problem = _("Too many people have come from your network just now. Try again in a quarter of an hour.")
+            return render(request, "annotation/take_part.html", context | {"problem": problem}, status=429)
+        try:
+            found = actions.take_place(link=link, number=number or secrets.token_hex(16))
+        except annotating.Refused as refusal:
+            return render(request, "annotation/take_part.html", context | {"problem": str(refusal)}, status=409)
+    if found.user is not None and request.user != found.user:
+        login(request, found.user)
+    return _on(found)
+
+
+def _on(participant: Participant) -> HttpResponse:
+    """To the only sheet of somebody, else to their list; to the end where all is done."""
+    if queries.place_of(participant).is_done:
+        return redirect("annotation:crowd-done", participant.pk)
+    sheets = set(participant.rater.assignments.filter(row__in=participant.rows).values_list("row__sheet", flat=True))
+    return redirect("annotation:sheet", sheets.pop()) if len(sheets) == 1 else redirect("annotation:my-work")
+
+
+@never_cache
+@require_GET
+def done(request: AppRequest, pk: int) -> HttpResponse:
+    """The end: the code for who has submitted all that they were given; what is left for others."""
+    mine = Participant.objects.filter(user=request.user.pk).select_related("link__study__scheme", "rater")
+    participant = mine.filter(pk=pk).first()
+    if participant is None:
+        raise Http404
+    place = queries.place_of(participant)
+    context = {"place": place, "link": participant.link, "study": participant.link.study}
+    context["scheme"] = participant.link.study.scheme.parsed
+    return render(request, "annotation/crowd_done.html", context)

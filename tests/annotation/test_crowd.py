@@ -1,0 +1,264 @@
+"""Many people by one link: each gets rows that lack people, a place while there are some, and a code at the end."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from datetime import timedelta
+from functools import partial
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+from pytest_django import Settings
+
+from accounts import actions as accounts
+from annotation import actions as annotating
+from annotation.crowd import actions, queries
+from annotation.models import Assignment, AuditEvent, CrowdLink, Participant, Rater, Sheet, User
+from tests import builders
+from tests.annotation.at_once import in_another_connection, postgresql
+from tests.builders import ApiOf, ClientOf, Leases
+
+ALBA, BORA, CELO = (f"{name}{'0' * 20}" for name in ("alba", "bora", "celo"))
+
+
+def crowd_sheet(leases: Leases, rows: int = 6) -> Sheet:
+    return builders.sheet(leases.study, "Crowd", n_rows=rows)
+
+
+def made(leases: Leases, *sheets: Sheet, **given: object) -> CrowdLink:
+    settings = {"rows_each": 2, "people_per_row": 2, "most_people": 10, "hours": 3, "asks_for": "PROLIFIC_PID"}
+    settings |= {"title": "May", "completion_code": "C0DE", "completion_url": "https://crowd.example/done", **given}
+    return actions.make_link(study=leases.study, sheets=sheets, by=leases.manager, **settings)  # type: ignore[arg-type]
+
+
+def address(link: CrowdLink, number: str = "") -> str:
+    return reverse("annotation:take-part", args=[link.token]) + (f"?PROLIFIC_PID={number}" if number else "")
+
+
+def submit_all(participant: Participant) -> None:
+    for assignment in participant.rater.assignments.filter(row__in=participant.rows).select_related("row__sheet"):
+        builders.label(assignment)
+        annotating.submit(assignment=assignment)
+
+
+def test_somebody_comes_labels_and_gets_the_code(leases: Leases) -> None:
+    sheet = crowd_sheet(leases)
+    link, client = made(leases, sheet), Client()
+    landing = client.get(address(link, ALBA))
+    assert "up to 2 clauses" in landing.content.decode()
+    assert not Participant.objects.exists()  # nothing is made of who only looks
+    begun = client.post(address(link, ALBA))
+    assert begun.url == reverse("annotation:sheet", args=[sheet.pk])  # type: ignore[attr-defined]
+    participant = Participant.objects.get()
+    assert client.get(begun.url).status_code == 200  # type: ignore[attr-defined]
+    assert participant.user is not None
+    assert not participant.user.has_usable_password()
+    assert [m.role for m in participant.user.memberships.all()] == ["annotator"]
+    end = reverse("annotation:crowd-done", args=[participant.pk])
+    assert "2 clauses are left" in client.get(end).content.decode()
+    assert "C0DE" not in client.get(end).content.decode()
+    first, second = participant.rater.assignments.select_related("row__sheet")
+    builders.label(first)
+    annotating.submit(assignment=first)
+    builders.label(second)
+    told = client.post(reverse("annotation:submit", args=[second.pk])).json()
+    assert told["done"]["links"][0] == {"label": "Finish and get the code", "url": end}
+    page = client.get(end).content.decode()
+    assert "C0DE" in page
+    assert "https://crowd.example/done" in page
+    assert end in client.get(reverse("annotation:my-work")).content.decode()
+    # By the address of the platform, too, who is done comes to the end.
+    assert client.post(address(link, ALBA)).url == end  # type: ignore[attr-defined]
+    assert client.get(reverse("annotation:study", args=[leases.study.slug])).status_code == 200
+    assert client.get(reverse("annotation:crowd", args=[leases.study.slug])).status_code == 403
+
+
+def test_each_row_gets_as_many_people_as_are_wanted_and_no_more(leases: Leases) -> None:
+    sheet = crowd_sheet(leases, rows=5)
+    link = made(leases, sheet, rows_each=2, people_per_row=2)
+    given = [actions.take_place(link=link, number=f"p{n}").rows for n in range(5)]
+    assert all(len(set(rows)) == 2 for rows in given)
+    assert Counter(row for rows in given for row in rows) == dict.fromkeys(sheet.rows.values_list("pk", flat=True), 2)
+    with pytest.raises(actions.Full, match="All places are taken"):
+        actions.take_place(link=link, number="p5")
+
+
+def test_who_has_rows_by_a_plan_counts_and_few_sheets_are_given(leases: Leases) -> None:
+    """Anna and Boris have the two rows of the first sheet already."""
+    one, two = crowd_sheet(leases, rows=2), builders.sheet(leases.study, "Larger", n_rows=4)
+    link = made(leases, leases.sheet, one, two, rows_each=3)
+    participant = actions.take_place(link=link, number=ALBA)
+    assert {assignment.row.sheet_id for assignment in participant.rater.assignments.select_related("row")} == {two.pk}
+
+
+def test_a_place_is_lost_by_who_is_late_and_what_they_submitted_stays(leases: Leases) -> None:
+    link = made(leases, crowd_sheet(leases, rows=2), people_per_row=1, most_people=1)
+    alba = actions.take_place(link=link, number=ALBA)
+    first, second = alba.rater.assignments.select_related("row__sheet").order_by("pk")
+    builders.label(first)
+    annotating.submit(assignment=first)
+    builders.label(second)
+    with pytest.raises(actions.Full):
+        actions.take_place(link=link, number=BORA)
+    Participant.objects.update(came_at=timezone.now() - timedelta(hours=3, minutes=1))
+    assert queries.place_of(Participant.objects.get(pk=alba.pk)).state == "late"
+    bora = actions.take_place(link=link, number=BORA)
+    assert bora.rows == [second.row_id]
+    states = {one.pk: one.state for one in alba.rater.assignments.all()}
+    assert states == {first.pk: Assignment.State.SUBMITTED, second.pk: Assignment.State.WITHDRAWN}
+    assert second.labels.exists()
+    assert queries.place_of(Participant.objects.get(pk=alba.pk)).state == "freed"
+    gone = Client().get(address(link, ALBA))
+    assert (gone.status_code, "Your time is over" in gone.content.decode()) == (410, True)
+
+
+def test_who_is_late_and_done_keeps_the_place(leases: Leases) -> None:
+    link = made(leases, crowd_sheet(leases, rows=2), people_per_row=1, most_people=1)
+    alba = actions.take_place(link=link, number=ALBA)
+    submit_all(alba)
+    Participant.objects.update(came_at=timezone.now() - timedelta(days=2))
+    with pytest.raises(actions.Full):
+        actions.take_place(link=link, number=BORA)
+    assert queries.place_of(Participant.objects.get()).is_done
+
+
+def test_a_long_id_lets_back_in_from_elsewhere_and_a_short_one_does_not(leases: Leases) -> None:
+    link = made(leases, crowd_sheet(leases))
+    mine, other = Client(), Client()
+    for number, status in ((ALBA, 302), ("17", 403)):
+        mine.post(address(link, number))
+        assert mine.get(address(link, number)).status_code == 200
+        assert other.post(address(link, number)).status_code == status
+    assert Participant.objects.count() == 2
+
+
+def test_without_a_parameter_a_cookie_is_all_that_lets_back_in(leases: Leases) -> None:
+    link, client = made(leases, crowd_sheet(leases), asks_for=""), Client()
+    client.post(address(link))
+    assert "Welcome back" in client.get(address(link)).content.decode()
+    client.post(address(link))
+    assert Participant.objects.count() == 1
+    Client().post(address(link))
+    assert Participant.objects.count() == 2
+
+
+@pytest.mark.parametrize("query", ["", "?PROLIFIC_PID=", "?PROLIFIC_PID=a b", "?PROLIFIC_PID=%7B%7B%25", "?other=1"])
+def test_an_address_without_an_id_says_what_it_lacks(leases: Leases, query: str) -> None:
+    link = made(leases, crowd_sheet(leases))
+    for method in ("get", "post"):
+        answer = getattr(Client(), method)(address(link) + query)
+        assert (answer.status_code, "PROLIFIC_PID" in answer.content.decode()) == (400, True)
+    assert not Participant.objects.exists()
+
+
+def test_a_closed_link_lets_nobody_new_in_and_lets_go_on(leases: Leases, client_of: ClientOf) -> None:
+    link = made(leases, crowd_sheet(leases))
+    Client().post(address(link, ALBA))
+    manager = client_of(leases.manager)
+    manager.post(reverse("annotation:close-crowd", args=[leases.study.slug, link.pk]))
+    refused = Client().post(address(link, BORA))
+    assert (refused.status_code, "by this link any more" in refused.content.decode()) == (409, True)
+    assert Client().post(address(link, ALBA)).status_code == 302
+    manager.post(reverse("annotation:close-crowd", args=[leases.study.slug, link.pk]))
+    assert Client().post(address(link, BORA)).status_code == 302
+    said = AuditEvent.objects.filter(study=leases.study, kind=AuditEvent.Kind.INVITE).values_list("what", flat=True)
+    assert Counter(said) == {f"+crowd #{link.pk}": 2, f"-crowd #{link.pk}": 1}
+
+
+def test_who_came_before_is_the_same_rater_and_gets_other_rows(leases: Leases) -> None:
+    sheet = crowd_sheet(leases, rows=4)
+    first, second = made(leases, sheet), made(leases, sheet)
+    before, after = (actions.take_place(link=link, number=ALBA) for link in (first, second))
+    assert before.rater == after.rater
+    assert not set(before.rows) & set(after.rows)
+    submit_all(before)
+    assert [queries.place_of(one).is_done for one in (before, after)] == [True, False]
+    with pytest.raises(actions.Full):
+        actions.take_place(link=made(leases, sheet), number=ALBA)
+
+
+def test_many_new_people_from_one_address_wait(leases: Leases, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("annotation.crowd.views._NEW_FROM_ONE", 2)
+    link = made(leases, crowd_sheet(leases))
+    statuses = [Client().post(address(link, number)).status_code for number in (ALBA, BORA, CELO)]
+    assert statuses == [302, 302, 429]
+    assert Participant.objects.count() == 2
+
+
+def test_the_managers_page_makes_links_and_counts(leases: Leases, client_of: ClientOf) -> None:
+    sheet, manager = crowd_sheet(leases, rows=2), client_of(leases.manager)
+    page = reverse("annotation:crowd", args=[leases.study.slug])
+    assert page in manager.get(reverse("annotation:people", args=[leases.study.slug])).content.decode()
+    sent = {"title": "May", "sheets": [sheet.pk], "rows_each": 2, "people_per_row": 1, "most_people": 2, "hours": 3}
+    said = manager.post(page, {**sent, "completion_url": "http://crowd.example/"}).content.decode()
+    assert "begins with https://" in said
+    manager.post(page, {**sent, "asks_for": "PROLIFIC_PID"})
+    link = CrowdLink.objects.get()
+    assert f"/crowd/{link.token}/?PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}" in manager.get(page).content.decode()
+    submit_all(actions.take_place(link=link, number=f"={ALBA}".removeprefix("=")))
+    shown = manager.get(page).content.decode()
+    assert "<strong>1</strong> of 2 places taken" in shown
+    assert "<strong>2</strong> of 2 clauses have 1 submitted" in shown
+    file = manager.get(reverse("annotation:crowd-participants", args=[leases.study.slug, link.pk])).content.decode()
+    head, line = csv.reader(io.StringIO(file))
+    told = dict(zip(head, line, strict=True))
+    rater = Rater.objects.get(participations__link=link)
+    assert (told["participant"], told["rater"], told["state"], told["submitted"]) == (ALBA, rater.code, "finished", "2")
+
+
+def test_where_annotators_need_a_second_factor_there_are_no_links(
+    leases: Leases, client_of: ClientOf, settings: Settings
+) -> None:
+    sheet = crowd_sheet(leases)
+    form = {"title": "May", "sheets": [sheet.pk], "rows_each": 2, "people_per_row": 1, "most_people": 2, "hours": 3}
+    settings.PALATE_SECOND_FACTOR = ["annotator"]
+    page = client_of(leases.manager).post(reverse("annotation:crowd", args=[leases.study.slug]), form)
+    assert "nobody of a crowd has one" in page.content.decode()
+    assert not CrowdLink.objects.exists()
+
+
+def test_an_account_that_is_erased_leaves_no_id(leases: Leases) -> None:
+    participant = actions.take_place(link=made(leases, crowd_sheet(leases)), number=ALBA)
+    assert participant.user is not None
+    accounts.erase(user=participant.user, by=None)
+    participant.refresh_from_db()
+    assert (participant.number, participant.user) == (f"erased-{participant.pk}", None)
+    assert Client().get(address(participant.link, participant.number)).status_code == 410
+
+
+def test_by_the_api(leases: Leases, api_of: ApiOf) -> None:
+    sheet = crowd_sheet(leases, rows=2)
+    program, links = api_of(leases.manager), reverse("api:crowd-links", args=[leases.study.slug])
+    refused = program.post(links, {"title": "May", "most_people": 2, "sheets": [10**6]}, format="json")
+    assert (refused.status_code, list(refused.json())) == (400, ["sheets"])
+    told = program.post(
+        links, {"title": "May", "most_people": 2, "sheets": [sheet.pk], "completion_code": "C0DE"}, format="json"
+    )
+    assert told.status_code == 201
+    link = CrowdLink.objects.get()
+    assert (link.rows_each, link.people_per_row, link.hours, link.completion_code) == (10, 3, 3, "C0DE")
+    submit_all(actions.take_place(link=link, number=ALBA))
+    [one] = program.get(links).json()
+    assert (one["taken"], one["states"]["finished"], one["rows"], one["full"]) == (1, 1, 2, 0)
+    [came] = program.get(reverse("api:crowd-participants", args=[leases.study.slug, link.pk])).json()
+    assert (came["participant"], came["state"], came["submitted"]) == (ALBA, "finished", 2)
+    closed = program.post(reverse("api:close-crowd-link", args=[leases.study.slug, link.pk]), {}, format="json")
+    assert closed.json()["closed_at"]
+
+
+@postgresql
+@pytest.mark.django_db(transaction=True)
+def test_of_many_at_once_no_more_come_than_there_are_places() -> None:
+    leases = builders.leases()
+    link = made(leases, crowd_sheet(leases, rows=3), people_per_row=1, rows_each=1, most_people=2)
+    said: list[object] = []
+    threads = [in_another_connection(partial(actions.take_place, link=link, number=number), said) for number in "abcd"]
+    for thread in threads:
+        thread.join()
+    assert sorted(type(one).__name__ for one in said) == ["Full", "Full", "Participant", "Participant"]
+    assert Participant.objects.count() == 2
+    assert User.objects.filter(username__startswith="crowd-").count() == 2
