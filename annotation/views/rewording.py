@@ -46,7 +46,11 @@ def reword(request: AppRequest, study: Study) -> HttpResponse:
             form.add_error("scheme_text", sentence)
         if found and form.is_valid():
             form.data = {**posted.dict(), "looked_at": form.digest}
-            context |= {"found": found, "n_judges": study.raters.filter(kind="judge").count()}
+            context |= {
+                "found": found,
+                "studies": ", ".join(one.title for one in asked.studies),
+                "n_judges": study.raters.filter(kind="judge").count(),
+            }
         elif not found:
             form.add_error("scheme_text", _("Nothing was changed but the version."))
     return render(request, "annotation/reword.html", context)
