@@ -100,7 +100,7 @@ def ask_for_export(
         "started_by": by,
     }
     of = report.pk if report else study_digest(study)
-    asked = [of, study.licence, form, told["filters"], told["language"], by and by.pk]
+    asked = [of, study.licence, study.publishes_texts, form, told["filters"], told["language"], by and by.pk]
     key = f"export-{hashlib.sha256(canonical_json(asked)).hexdigest()}"
     vain = (Export.State.FAILED, Export.State.CANCELLED)
     there = study.exports.filter(**told).exclude(state__in=vain)

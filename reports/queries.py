@@ -47,7 +47,7 @@ from reports.data.label_table import (
     SmallArray,
     UnreadableEntry,
 )
-from reports.data.rows import RowAbout
+from reports.data.rows import RowAbout, RowText
 from reports.hiring.models import SHORT
 from reports.models import Accepted, Certificate
 from reports.whole_numbers import whole_numbers
@@ -530,6 +530,16 @@ def rows_about(study: Study, table: LabelTable) -> tuple[RowAbout, ...]:
     stored = rows.values_list("sheet__title", "name", "title", "url", "language").iterator(chunk_size=_CHUNK)
     found = {(sheet, name): RowAbout(*about) for sheet, name, *about in stored}
     return tuple(found.get((table.sheets[row.sheet], row.name), RowAbout()) for row in table.rows)
+
+
+def row_texts(study: Study, table: LabelTable) -> Iterator[RowText]:
+    """The texts of the rows of the table that are still there, as they are now. One query, read in parts."""
+    wanted = {(table.sheets[row.sheet], row.name) for row in table.rows}
+    rows = Row.objects.filter(sheet__study=study).select_related("sheet").order_by("sheet__position", "position")
+    for row in rows.iterator(chunk_size=_AT_ONCE):
+        if (row.sheet.title, row.name) in wanted:
+            blocks = [(block.kind, block.text) for block in row.blocks]
+            yield RowText(row.sheet.title, row.name, row.title, row.url, row.language, blocks)
 
 
 def sheets_in(study: Study, filters: Filters) -> QuerySet[Sheet]:

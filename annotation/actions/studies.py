@@ -118,6 +118,7 @@ def change_study(
     consent: str | None = None,
     background: str | None = None,
     licence: str | None = None,
+    publishes_texts: bool | None = None,
     shows_setup: bool | None = None,
 ) -> Study:
     """Change what a study is called, where it is found, and how it is worked on; None leaves a thing as it is now,
@@ -134,6 +135,7 @@ def change_study(
         "consent": consent,
         "background": background,
         "licence": licence,
+        "publishes_texts": publishes_texts,
         "shows_setup": shows_setup,
     }
     changed = {name: value for name, value in given.items() if value is not None}

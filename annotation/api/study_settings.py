@@ -32,6 +32,9 @@ class StudySettingsSerializer(serializers.Serializer[Any]):
     licence = serializers.CharField(
         allow_blank=True, max_length=40, help_text=_("Of the labels: an SPDX identifier such as CC-BY-4.0, or empty.")
     )
+    publishes_texts = serializers.BooleanField(
+        help_text=_("Downloads have the texts that were labelled: only where you have the right to pass them on.")
+    )
     submit_complete = serializers.BooleanField(help_text=_("A person's last answer submits."))
     shows_setup = serializers.BooleanField(
         help_text=_("Its first page lists the steps of setting it up, until they are done.")

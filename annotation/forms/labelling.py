@@ -366,7 +366,17 @@ class StudySettingsForm(forms.ModelForm):  # type: ignore[type-arg]
 
     class Meta:
         model = Study
-        fields = ["title", "slug", "guideline", "consent", "background", "licence", "submit_complete", "shows_setup"]
+        fields = [
+            "title",
+            "slug",
+            "guideline",
+            "consent",
+            "background",
+            "licence",
+            "publishes_texts",
+            "submit_complete",
+            "shows_setup",
+        ]
         labels = {
             "title": _("Title"),
             "slug": _("Address"),
@@ -374,6 +384,7 @@ class StudySettingsForm(forms.ModelForm):  # type: ignore[type-arg]
             "consent": _("Consent text"),
             "background": _("Background form"),
             "licence": _("Licence of the labels"),
+            "publishes_texts": _("Downloads have the texts that were labelled"),
             "submit_complete": _("A person's last answer submits"),
             "shows_setup": _("Steps of setting it up"),
         }

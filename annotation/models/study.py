@@ -67,6 +67,11 @@ class Study(models.Model):
         validators=[RegexValidator(r"^[A-Za-z0-9][A-Za-z0-9.+-]*$", _("Not an identifier such as CC-BY-4.0."))],
         help_text=_("An SPDX identifier such as CC-BY-4.0; the dataset card of downloads has it."),
     )
+    publishes_texts = models.BooleanField(
+        _("downloads have the texts"),
+        default=False,
+        help_text=_("Only where you have the right to pass the texts on; say in the scheme what holds for them."),
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     archived_at = models.DateTimeField(
         null=True, blank=True, help_text=_("Since then it stands on nobody's list, and nothing is changed in it.")

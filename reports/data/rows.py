@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
+
+
+class RowText(NamedTuple):
+    """The text of a row, by the names that labels know it by. `blocks`: (kind, text) of each, as raters saw them."""
+
+    sheet: str
+    row: str
+    title: str
+    url: str
+    language: str
+    blocks: Sequence[tuple[str, str]]
 
 
 class RowAbout(NamedTuple):

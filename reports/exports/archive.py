@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from annotation.exchange.exports import safe_lines
 from reports.contents import Contents
 from reports.data.label_table import LabelTable
-from reports.data.rows import RowAbout
+from reports.data.rows import RowAbout, RowText
 from reports.exports import labels as long_form
 from reports.exports import memory, texts
 from reports.exports.latex import document, latex
@@ -121,6 +121,7 @@ def write_labels(
     certificates: Mapping[str, str] | None = None,
     judges: Mapping[str, str] | None = None,
     background: Iterable[str] = (),
+    row_texts: Iterable[RowText] | None = None,
     progress: Progress = lambda done, step: None,
 ) -> None:
     """The labels in all their forms, and what else there is.
@@ -132,6 +133,7 @@ def write_labels(
         certificates: file name -> content, of the study's judges.
         judges: name -> content, what each of them is and the records of its runs.
         background: lines of a CSV file, what raters told about themselves under their codes.
+        row_texts: the texts that were labelled; without them there is no file.
         progress: is told what comes next, and may raise to stop.
     """
     progress(60, _("labels"))
@@ -155,6 +157,8 @@ def write_labels(
     judges = judges or {}
     for name, content in zip(file_names(judges), judges.values(), strict=True):
         files.add(f"judges/{name}.json", content)
+    if row_texts is not None:
+        files.add("labels/texts.jsonl", long_form.texts_jsonl(row_texts))
     if told := list(background):
         files.add("labels/background.csv", told)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
@@ -23,7 +23,7 @@ from annotation.answers import kind_of
 from annotation.scheme.basis import facet_text
 from annotation.scheme.spec import facet_word
 from reports.data.label_table import LOGPROB, IntArray, LabelTable
-from reports.data.rows import RowAbout
+from reports.data.rows import RowAbout, RowText
 from reports.exports import memory
 from reports.queries import certificate_word
 
@@ -358,6 +358,16 @@ def jsonl(table: LabelTable, questions: Sequence[str] = (), about: Sequence[RowA
         # As a list: keys that differ from line to line would become columns of their own.
         in_list = _in_json([{"option": key, "logprob": value} for key, value in scores.items()]) if scores else "[]"
         yield line % (*values, in_list)
+
+
+def texts_jsonl(texts: Iterable[RowText]) -> Iterator[str]:
+    """The texts that were labelled, a row a line: `text` is all of it, `blocks` are its parts with their kinds."""
+    for one in texts:
+        said = one._asdict() | {
+            "text": "\n".join(text for _kind, text in one.blocks),
+            "blocks": [{"kind": kind, "text": text} for kind, text in one.blocks],
+        }
+        yield _in_json(said) + "\n"
 
 
 TO_NAME = "row"

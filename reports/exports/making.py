@@ -65,6 +65,7 @@ def make_file(export: Export, path: Path, progress: Progress) -> None:
             origin = replace(
                 origin_of(report, table, contents, filters),
                 licence=export.study.licence,
+                has_texts=export.study.publishes_texts,
                 rewordings=_rewordings(export.study, before=before),
             )
             certificates = certificates_of(export.study, before=before)
@@ -86,6 +87,7 @@ def make_file(export: Export, path: Path, progress: Progress) -> None:
                     judges=judges,
                     # A frozen report is what it was; what is told later, or erased, is no part of it.
                     background=() if report else background_lines(export.study),
+                    row_texts=queries.row_texts(export.study, table) if origin.has_texts else None,
                     progress=progress,
                 )
         else:

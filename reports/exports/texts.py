@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import yaml
@@ -41,6 +42,7 @@ class Origin:
     libraries: dict[str, str]
     seeds: dict[str, int]
     licence: str = ""  # of the labels, as the study says now: an SPDX identifier
+    has_texts: bool = False  # whether the texts that were labelled go along
     rewordings: Sequence[str] = ()  # how the wording of what is asked was changed under answers, a sentence each
 
 
@@ -98,6 +100,10 @@ def _files() -> Sequence[tuple[str, str]]:
         ("labels/label-studio.json, .xml", _("the labels for Label Studio, and its labelling configuration")),
         ("label-table.json", _("the table that all numbers are computed from")),
         ("rows.csv", _("title, address, language and facets of each row, and what is withdrawn")),
+        (
+            "labels/texts.jsonl",
+            _("the texts that were labelled, a row a line, where the study's settings say that downloads have them"),
+        ),
         (
             "judges/*.json",
             _(
@@ -183,7 +189,7 @@ def dataset_card(contents: Contents, table: LabelTable, origin: Origin) -> str:
     rows = set(table.assignments.row[table.labels[:, 0]].tolist())
     judges = [rater.code for rater in table.raters if rater.kind == "judge"]
     simulated = [rater.code for rater in table.raters if rater.simulated]
-    front = {
+    front: dict[str, Any] = {
         "pretty_name": table.title,
         "license": origin.licence.lower() or "unknown",  # as the Hub writes identifiers
         "task_categories": ["text-classification"],
@@ -192,6 +198,8 @@ def dataset_card(contents: Contents, table: LabelTable, origin: Origin) -> str:
         "tags": ["annotation", "inter-rater-agreement"],
         "configs": [{"config_name": "default", "data_files": "labels.jsonl"}],
     }
+    if origin.has_texts:
+        front["configs"].append({"config_name": "texts", "data_files": "texts.jsonl"})
     scheme = table.scheme
     in_front = yaml.safe_dump(front, sort_keys=False, allow_unicode=True).strip()
     lines = ["---", in_front, "---", "", f"# {table.title}", ""]
@@ -232,7 +240,13 @@ def dataset_card(contents: Contents, table: LabelTable, origin: Origin) -> str:
     lines += [_("## How far raters agree"), "", *_markdown(glance.heads, glance.rows), "", glance.how, ""]
     lines += [_("## Columns"), ""]
     lines += [f"- `{name}`: {meaning}" for name, value, meaning in codebook(table) if not value]
-    lines += ["", _("The texts that were labelled are not in here: they belong to those who published them.")]
+    if origin.has_texts:
+        lines += [
+            "",
+            _("The texts that were labelled are in `texts.jsonl`: `sheet` and `row` join them to the labels."),
+        ]
+    else:
+        lines += ["", _("The texts that were labelled are not in here: they belong to those who published them.")]
     if not origin.licence:
         lines[-1] += " " + _("Set the licence above before you publish this, or in the study's settings.")
     lines.append("")

@@ -35,7 +35,8 @@ def post(program: APIClient, body: dict[str, Any], form: str = "json") -> Any:
 
 def settings_of(study: Study) -> dict[str, object]:
     now = Study.objects.get(pk=study.pk)
-    names = ("title", "slug", "guideline", "consent", "background", "licence", "submit_complete", "shows_setup")
+    names = ("title", "slug", "guideline", "consent", "background", "licence", "publishes_texts")
+    names += ("submit_complete", "shows_setup")
     return {name: getattr(now, name) for name in names}
 
 
@@ -49,6 +50,7 @@ def settings_of(study: Study) -> dict[str, object]:
         ("consent", "I take part."),
         ("background", FORM.strip()),
         ("licence", "CC-BY-4.0"),
+        ("publishes_texts", True),
         ("submit_complete", True),
         ("shows_setup", False),
     ],

@@ -223,6 +223,26 @@ def test_the_dataset_card_has_the_licence_of_the_study(study: Study) -> None:
     assert ["Set the licence above" in said for said in (before, after)] == [True, False]
 
 
+def test_the_texts_go_along_where_the_study_says_so(study: Study) -> None:
+    for publishes in (False, True):
+        annotating.change_study(study=study, publishes_texts=publishes)
+        with zipfile.ZipFile(export(study)) as archive:
+            card = archive.read("labels/README.md").decode()
+            names = archive.namelist()
+            lines = archive.read("labels/texts.jsonl").decode().splitlines() if publishes else []
+        configs = [one["config_name"] for one in yaml.safe_load(card.split("---")[1])["configs"]]
+        assert configs == (["default", "texts"] if publishes else ["default"])
+        assert ("labels/texts.jsonl" in names) == publishes
+        assert ("are not in here" in card) == (not publishes)
+    told = {(one["sheet"], one["row"]): one for one in map(json.loads, lines)}
+    assert len(told) == len(lines) == Row.objects.filter(sheet__study=study).count()
+    for row in Row.objects.filter(sheet__study=study).select_related("sheet"):
+        one = told[row.sheet.title, row.name]
+        assert one["text"] == "\n".join(block.text for block in row.blocks)
+        assert one["blocks"] == [{"kind": block.kind, "text": block.text} for block in row.blocks]
+        assert row.blocks
+
+
 def test_the_dataset_card_tells_that_the_wording_was_changed(study: Study) -> None:
     """With how many labels are from before; that of a report that was frozen before it does not."""
     frozen = actions.freeze(study=study, title="Before", filters=Filters(), by=None)
