@@ -102,7 +102,10 @@ def evidence(request: AppRequest, pk: int) -> HttpResponse:
     row = my_assignment(request, pk).row
     if owed := actions.owed_in_study(study=row.sheet.study, user=request.user):
         return refusal(owed)
-    return render(request, "annotation/_evidence.html", evidence_of(row))
+    answer = render(request, "annotation/_evidence.html", evidence_of(row))
+    # A page that was opened before what is asked was reworded tells by it.
+    answer["X-Scheme-Version"] = str(row.sheet.study.scheme.version)
+    return answer
 
 
 LINE = "line"  # in the place of a kind of match: the block is the column itself, and no words in it are marked

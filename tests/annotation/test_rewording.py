@@ -134,9 +134,9 @@ def test_raters_who_had_begun_are_told_until_they_have_read_it(leases: Leases, c
     assert "What is asked is worded otherwise." in told
     assert escape(WHY) in told
     assert "sections.duties.questions.stated.options.implied.label" in told
-    assert "worded otherwise" not in boris.get(sheet).content.decode()
+    assert "worded otherwise." not in boris.get(sheet).content.decode()
     anna.post(read)
-    assert "worded otherwise" not in anna.get(sheet).content.decode()
+    assert "worded otherwise." not in anna.get(sheet).content.decode()
     reworded(leases, NEXT.replace("version: 2", "version: 3").replace("label: Unclear", "label: Open"))
     told = anna.get(sheet).content.decode()
     assert "options.unclear.label" in told

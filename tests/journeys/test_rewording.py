@@ -17,6 +17,11 @@ pytestmark = pytest.mark.once
 def test_a_manager_mends_a_definition_and_the_rater_reads_it(browsing: Browsing) -> None:
     leases = builders.leases()
     builders.label(leases.annas[0])
+    long = builders.sheet(leases.study, "Long", n_rows=9)
+    builders.assignments(leases.annas[0].rater, long)
+    at_work = browsing.person("anna")
+    at_work.goto(reverse("annotation:sheet", args=[long.pk]))
+    expect(at_work.locator("#evidence article")).to_be_visible()
 
     manager = browsing.person("mara")
     manager.goto(reverse("annotation:settings", args=["leases"]))
@@ -33,6 +38,17 @@ def test_a_manager_mends_a_definition_and_the_rater_reads_it(browsing: Browsing)
     expect(manager.get_by_role("heading", name="Version 2")).to_be_visible()
     look(manager, "wordings")
 
+    # Who has the page open hears of it with a document that is fetched then.
+    since = at_work.get_by_role("status").filter(has_text="since this page was opened")
+    expect(since).to_be_hidden()
+    for _row in range(6):
+        at_work.keyboard.press("ArrowDown")
+    expect(since).to_be_visible()
+    look(at_work, "reworded-since")
+    since.get_by_role("link", name="Load the page again").click()
+    expect(at_work.get_by_role("note").filter(has_text="worded otherwise")).to_be_visible()
+    expect(since).to_be_hidden()
+
     anna = browsing.person("anna")
     anna.goto(reverse("annotation:sheet", args=[leases.sheet.pk]))
     told = anna.get_by_role("note").filter(has_text="worded otherwise")
@@ -41,4 +57,4 @@ def test_a_manager_mends_a_definition_and_the_rater_reads_it(browsing: Browsing)
     expect(told.get_by_text("It follows from what is said.")).to_be_visible()
     look(anna, "reworded")
     told.get_by_role("button", name="I have read this").click()
-    expect(anna.get_by_text("worded otherwise")).to_have_count(0)
+    expect(told).to_have_count(0)

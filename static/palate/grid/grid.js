@@ -170,6 +170,18 @@ saving.acknowledged.push((edit, answer) => {
   checking.look(others.flatMap(({ changes }) => changes.flatMap(([id]) => cells.get(id) ?? [])));
 });
 new Confirming({ cells, focus, range, editing, choosing, keys });
+
+// --- what is asked was reworded since the page was opened ---------------------------------------------------------------
+
+const rewordedSince = byId("reworded-since");
+byId("evidence").addEventListener("fetched", (event) => {
+  const { scheme } = /** @type {CustomEvent<{scheme: string | null}>} */ (event).detail;
+  if (scheme && scheme !== config.scheme) rewordedSince.hidden = false;
+});
+inside(rewordedSince, "[data-close]", HTMLElement).addEventListener("click", () => {
+  rewordedSince.hidden = true;
+});
+
 cells.isClosed = "closed" in byId("evidence").dataset;
 const submitting = new Submitting({
   cells,

@@ -67,6 +67,8 @@ export class EvidencePanel {
   async load(row) {
     const response = await fetch(this.urlOf(row), { credentials: "same-origin" });
     if (!response.ok || response.redirected) throw new Error(response.statusText);
+    const scheme = response.headers.get("X-Scheme-Version");
+    this.panel.dispatchEvent(new CustomEvent("fetched", { detail: { scheme } }));
     const article = make("article", { innerHTML: await response.text() });
     const hits = JSON.parse(article.querySelector("script[type='application/json']")?.textContent ?? "");
     const blocks = /** @type {NodeListOf<HTMLElement>} */ (article.querySelectorAll("[data-b]"));
