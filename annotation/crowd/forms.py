@@ -6,11 +6,12 @@ from django import forms
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
+from annotation.forms.many import ManyField
 from annotation.models import Role, Sheet, Study
 from annotation.models.crowd import NAMES
 
 
-class SheetsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
+class SheetsField(ManyField):
     def label_from_instance(self, sheet: Sheet) -> str:
         return sheet.title
 
