@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.actions import Refused, add_member, assign, lock_study, note, refuse_while_shown
-from annotation.crowd.queries import places, rows_with_room
+from annotation.crowd.queries import lets_in, places, rows_with_room
 from annotation.models import Assignment, AuditEvent, CrowdLink, Participant, Rater, Role, Row, Sheet, Study, User
 
 _DRAW = secrets.SystemRandom()
@@ -19,6 +19,10 @@ _DRAW = secrets.SystemRandom()
 
 class Full(Refused):
     """No place is left."""
+
+
+class Elsewhere(Refused):
+    """Somebody has begun with this id in another browser, and it is one that others may know."""
 
 
 @transaction.atomic
@@ -65,11 +69,14 @@ def set_closed(*, link: CrowdLink, closed: bool, by: User | None) -> None:
 
 
 @transaction.atomic
-def take_place(*, link: CrowdLink, number: str) -> Participant:
+def take_place(*, link: CrowdLink, number: str, me: User | None = None) -> Participant:
     """A place for somebody new: an account without a password, and rows that have room. Who has come by another link
     of the study is the same rater again. Places of those whose time is over become free first.
 
+    `me`: who is logged in where they come from.
+
     Raises:
+        Elsewhere: the id is that of somebody else's place of another link of the study, and does not let in by itself.
         Full: as many people as are wanted are here, or no row has room for this one.
         Refused: the link is closed, the study archived, or an import is being shown.
     """
@@ -84,6 +91,8 @@ def take_place(*, link: CrowdLink, number: str) -> Participant:
     if link.participants.filter(freed_at=None).count() >= link.most_people:
         raise Full(_("All places are taken."))
     before = Participant.objects.filter(link__study=link.study_id, number=number).select_related("rater__user").first()
+    if before is not None and before.user != me and not lets_in(number):
+        raise Elsewhere(_("Somebody has begun with this id in another browser."))
     rater = before.rater if before else None
     rows = _drawn(rows_with_room(link, rater), link.rows_each)
     if not rows or (rater is not None and (not rater.active or rater.paused_at is not None)):

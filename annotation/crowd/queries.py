@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,8 +13,18 @@ from django.utils import timezone
 
 from annotation.models import Assignment, CrowdLink, Participant, Rater, Row, Study, User
 
-# As numbers of platforms are; shorter ones can be guessed, and let nobody in from another browser.
-LONG = 16
+# Prolific's ids and UUIDs, which nobody guesses. Others, such as names and numbers of a register, let nobody in from
+# another browser.
+_NOT_GUESSED = re.compile(r"[0-9a-f]{24,64}", re.IGNORECASE)
+
+
+def lets_in(number: str) -> bool:
+    """Whether an id shows by itself who comes.
+
+    >>> lets_in("5f3c2a1b9d8e7f6a5b4c3d2e"), lets_in("student.name@university.example"), lets_in("17")
+    (True, False, False)
+    """
+    return _NOT_GUESSED.fullmatch(number.replace("-", "")) is not None
 
 
 @dataclass(frozen=True)

@@ -95,28 +95,31 @@ def take_part(request: HttpRequest, token: str) -> HttpResponse:
     found = there.select_related("link", "user", "rater").first()
     context |= {"found": found, "place": queries.place_of(found) if found else None}
     if found is not None:
-        if me != found.user and len(found.number) < queries.LONG:
+        if me != found.user and not queries.lets_in(found.number):
             return render(request, "annotation/take_part.html", context | {"elsewhere": True}, status=403)
         is_closed = found.user is None or not (found.user.is_active and found.rater.active)
         if found.freed_at is not None or is_closed:
             return render(request, "annotation/take_part.html", context | {"is_over": True}, status=410)
     if request.method == "POST":
-        return _begin(request, link, number, found, context)
+        return _begin(request, link, number, me, context)
     return render(request, "annotation/take_part.html", context)
 
 
 def _begin(
-    request: HttpRequest, link: CrowdLink, number: str, found: Participant | None, context: dict[str, Any]
+    request: HttpRequest, link: CrowdLink, number: str, me: User | None, context: dict[str, Any]
 ) -> HttpResponse:
+    found: Participant | None = context["found"]
     if found is None:
         if annotating.try_allowed([(f"crowd:{counted_address(request)}", _NEW_FROM_ONE)]):
             problem = _("Too many people have come from your network just now. Try again in a quarter of an hour.")
             return render(request, "annotation/take_part.html", context | {"problem": problem}, status=429)
         try:
-            found = actions.take_place(link=link, number=number or secrets.token_hex(16))
+            found = actions.take_place(link=link, number=number or secrets.token_hex(16), me=me)
+        except actions.Elsewhere:
+            return render(request, "annotation/take_part.html", context | {"elsewhere": True}, status=403)
         except annotating.Refused as refusal:
             return render(request, "annotation/take_part.html", context | {"problem": str(refusal)}, status=409)
-    if found.user is not None and request.user != found.user:
+    if found.user is not None and me != found.user:
         login(request, found.user)
     return _on(found)
 

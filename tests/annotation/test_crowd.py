@@ -22,7 +22,7 @@ from tests import builders
 from tests.annotation.at_once import in_another_connection, postgresql
 from tests.builders import ApiOf, ClientOf, Leases
 
-ALBA, BORA, CELO = (f"{name}{'0' * 20}" for name in ("alba", "bora", "celo"))
+ALBA, BORA, CELO = (f"{name}{'0' * 20}" for name in ("a1ba", "b0ca", "ce10"))  # as Prolific has them
 
 
 def crowd_sheet(leases: Leases, rows: int = 6) -> Sheet:
@@ -126,14 +126,28 @@ def test_who_is_late_and_done_keeps_the_place(leases: Leases) -> None:
     assert queries.place_of(Participant.objects.get()).is_done
 
 
-def test_a_long_id_lets_back_in_from_elsewhere_and_a_short_one_does_not(leases: Leases) -> None:
+def test_an_id_that_nobody_guesses_lets_back_in_from_elsewhere_and_others_do_not(leases: Leases) -> None:
     link = made(leases, crowd_sheet(leases))
     mine, other = Client(), Client()
-    for number, status in ((ALBA, 302), ("17", 403)):
+    uuid = "0b5e9a52-7c1f-4c0e-9d3a-2f6b8e1d4c77"
+    for number, status in ((ALBA, 302), (uuid, 302), ("17", 403), ("student.name@university.example", 403)):
         mine.post(address(link, number))
         assert mine.get(address(link, number)).status_code == 200
         assert other.post(address(link, number)).status_code == status
-    assert Participant.objects.count() == 2
+    assert Participant.objects.count() == 4
+
+
+def test_an_id_that_can_be_guessed_takes_nobody_over_by_another_link(leases: Leases) -> None:
+    """Who has begun goes on by the second link as the same rater, in the browser where they began alone."""
+    sheet = crowd_sheet(leases)
+    first, second = made(leases, sheet), made(leases, sheet)
+    mine, other = Client(), Client()
+    mine.post(address(first, "17"))
+    refused = other.post(address(second, "17"))
+    assert (refused.status_code, "in another browser" in refused.content.decode()) == (403, True)
+    assert "_auth_user_id" not in other.session
+    assert mine.post(address(second, "17")).status_code == 302
+    assert len({one.rater_id for one in Participant.objects.all()}) == 1
 
 
 def test_without_a_parameter_a_cookie_is_all_that_lets_back_in(leases: Leases) -> None:
