@@ -91,7 +91,7 @@ def take_part(request: HttpRequest, token: str) -> HttpResponse:
     number = request.GET.get(link.asks_for, "") if link.asks_for else ""
     if link.asks_for and not _NUMBER.fullmatch(number):
         return render(request, "annotation/take_part.html", context | {"lacks_number": True}, status=400)
-    there = link.participants.filter(number=number) if number else link.participants.filter(user=me and me.pk)
+    there = link.participants.filter(number=number) if number else link.participants.filter(user=me.pk if me else 0)
     found = there.select_related("link", "user", "rater").first()
     context |= {"found": found, "place": queries.place_of(found) if found else None}
     if found is not None:

@@ -244,6 +244,15 @@ def test_an_account_that_is_erased_leaves_no_id(leases: Leases) -> None:
     assert Client().get(address(participant.link, participant.number)).status_code == 410
 
 
+def test_without_a_parameter_an_erased_account_is_not_taken_for_who_comes_next(leases: Leases) -> None:
+    link = made(leases, crowd_sheet(leases), asks_for="")
+    first = actions.take_place(link=link, number="cookie")
+    assert first.user is not None
+    accounts.erase(user=first.user, by=None)
+    assert Client().get(address(link)).status_code == 200
+    assert Client().post(address(link)).status_code == 302
+
+
 def test_by_the_api(leases: Leases, api_of: ApiOf) -> None:
     sheet = crowd_sheet(leases, rows=2)
     program, links = api_of(leases.manager), reverse("api:crowd-links", args=[leases.study.slug])
