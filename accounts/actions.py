@@ -148,8 +148,8 @@ def erase(*, user: User, by: User | None) -> None:
     LogEntry.objects.filter(content_type=here, object_id=str(user.pk)).update(object_repr="", change_message="")
     Consent.objects.filter(user=user, withdrawn_at=None).update(withdrawn_at=timezone.now())
     _forget_backgrounds(user)
-    # By what a platform knows them; no two of a link have the same.
-    number = Concat(Value("erased-"), Cast("pk", CharField()))
+    # By what a platform knows them; no two of a link have the same, and nobody comes with such a one.
+    number = Concat(Value("erased "), Cast("pk", CharField()))
     Participant.objects.filter(user=user).update(user=None, number=number)
     SchemeRevision.read_by.through.objects.filter(user=user).delete()
     user.username, user.email, user.first_name, user.last_name = f"erased-{user.pk}", "", "", ""

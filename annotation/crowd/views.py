@@ -25,6 +25,7 @@ from annotation.models import CrowdLink, Participant, Role, Study, User
 from annotation.people.access import AppRequest, for_roles
 from annotation.people.address import counted_address
 
+# Without a space, which the number of an erased account has.
 _NUMBER = re.compile(r"[A-Za-z0-9_.@-]{1,120}")
 # So many people come new from one address in a quarter of an hour: a class behind one router.
 _NEW_FROM_ONE = 60
