@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -77,15 +78,17 @@ def take_place(*, link: CrowdLink, number: str, me: User | None = None) -> Parti
 
     Raises:
         Elsewhere: the id is that of somebody else's place of another link of the study, and does not let in by itself.
-        Full: as many people as are wanted are here, or no row has room for this one.
-        Refused: the link is closed, the study archived, or an import is being shown.
+        Full: as many people as are wanted are here, no row has room for this one, the link is closed, the study
+            archived, or annotators need a second factor.
+        Refused: an import is being shown.
     """
     lock_study(link.study_id)
     refuse_while_shown(link.study_id)
     link = CrowdLink.objects.select_related("study").get(pk=link.pk)
     if there := link.participants.filter(number=number).first():
         return there  # the other one of two requests
-    if link.closed_at is not None or link.study.archived_at is not None:
+    needs_more = Role.ANNOTATOR in settings.PALATE_SECOND_FACTOR  # since the link was made
+    if link.closed_at is not None or link.study.archived_at is not None or needs_more:
         raise Full(_("Nobody can take part by this link any more."))
     free_late_places(link=link)
     if link.participants.filter(freed_at=None).count() >= link.most_people:

@@ -235,6 +235,13 @@ def test_where_annotators_need_a_second_factor_there_are_no_links(
     assert not CrowdLink.objects.exists()
 
 
+def test_where_annotators_need_a_second_factor_by_now_nobody_new_comes(leases: Leases, settings: Settings) -> None:
+    link = made(leases, crowd_sheet(leases))
+    settings.PALATE_SECOND_FACTOR = ["annotator"]
+    assert Client().post(address(link, ALBA)).status_code == 409
+    assert not Participant.objects.exists()
+
+
 def test_an_account_that_is_erased_leaves_no_id(leases: Leases) -> None:
     participant = actions.take_place(link=made(leases, crowd_sheet(leases)), number=ALBA)
     assert participant.user is not None
