@@ -91,7 +91,7 @@ def take_place(*, link: CrowdLink, number: str, me: User | None = None) -> Parti
     if link.closed_at is not None or link.study.archived_at is not None or needs_more:
         raise Full(_("Nobody can take part by this link any more."))
     free_late_places(link=link)
-    if link.participants.filter(freed_at=None).count() >= link.most_people:
+    if link.participants.there().count() >= link.most_people:
         raise Full(_("All places are taken."))
     before = Participant.objects.filter(link__study=link.study_id, number=number).select_related("rater__user").first()
     if before is not None and before.user != me and not lets_in(number):

@@ -19,7 +19,7 @@ from annotation.crowd.addresses import address_of
 from annotation.crowd.forms import CrowdLinkForm
 from annotation.models import CrowdLink, Role
 
-STATES = ("finished", "working", "late", "freed")
+STATES = ("finished", "working", "late", "freed", "removed")
 
 
 class CrowdLinkSerializer(serializers.Serializer[Any]):
@@ -33,7 +33,7 @@ class CrowdLinkSerializer(serializers.Serializer[Any]):
     hours = serializers.IntegerField(source="link.hours")
     taken = serializers.IntegerField(help_text=_("Places of the most people that are not free again."))
     states = serializers.DictField(
-        child=serializers.IntegerField(), help_text=_("How many people are finished, working, late, freed.")
+        child=serializers.IntegerField(), help_text=_("How many people are finished, working, late, freed, removed.")
     )
     rows = serializers.IntegerField(source="n_rows", help_text=_("Of its sheets, withdrawn ones left out."))
     full = serializers.IntegerField(

@@ -48,6 +48,8 @@ class Place:
 
     @property
     def state(self) -> str:
+        if self.participant.is_removed:
+            return "removed"
         if self.is_done:
             return "finished"
         if self.participant.freed_at is not None:
@@ -105,7 +107,7 @@ class LinkCounts:
 
     @property
     def taken(self) -> int:
-        return sum(place.participant.freed_at is None for place in self.places)
+        return sum(place.participant.is_there for place in self.places)
 
 
 def links(study: Study) -> list[LinkCounts]:
@@ -131,7 +133,9 @@ def links(study: Study) -> list[LinkCounts]:
 
 
 def _of_people(more: Q) -> Q:
-    return more & Q(assignments__repeat=1, assignments__rater__kind=Rater.Kind.PERSON)
+    """Who came by a link and was removed counts no more, with what they submitted either."""
+    removed = Q(assignments__rater__in=Participant.objects.removed().values("rater"))
+    return more & ~removed & Q(assignments__repeat=1, assignments__rater__kind=Rater.Kind.PERSON)
 
 
 def rows_with_room(link: CrowdLink, rater: Rater | None) -> dict[int, dict[int, int]]:

@@ -47,6 +47,16 @@ class CrowdLink(models.Model):
         return self.title
 
 
+class ParticipantQuerySet(models.QuerySet["Participant"]):
+    def removed(self) -> ParticipantQuerySet:
+        """Whose role was taken away; who had their account erased is not among them."""
+        return self.filter(rater__active=False, user__isnull=False)
+
+    def there(self) -> ParticipantQuerySet:
+        """Who counts against the most people."""
+        return self.filter(freed_at=None).exclude(rater__active=False, user__isnull=False)
+
+
 class Participant(models.Model):
     """Somebody who came by a link. `number`: what the platform knows them by, which no export has."""
 
@@ -58,6 +68,8 @@ class Participant(models.Model):
     came_at = models.DateTimeField(auto_now_add=True)
     freed_at = models.DateTimeField(null=True, blank=True, help_text=_("When their place was given to others."))
 
+    objects = ParticipantQuerySet.as_manager()
+
     class Meta:
         ordering = ["pk"]
         constraints = [
@@ -67,6 +79,15 @@ class Participant(models.Model):
 
     def __str__(self) -> str:
         return f"{self.link} · {self.rater}"
+
+    @property
+    def is_removed(self) -> bool:
+        return self.user_id is not None and not self.rater.active
+
+    @property
+    def is_there(self) -> bool:
+        """Whether they count against the most people."""
+        return self.freed_at is None and not self.is_removed
 
     @property
     def until(self) -> datetime:

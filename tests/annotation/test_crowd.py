@@ -169,6 +169,31 @@ def test_an_address_without_an_id_says_what_it_lacks(leases: Leases, query: str)
     assert not Participant.objects.exists()
 
 
+def test_who_is_removed_leaves_place_and_rows_to_somebody_else(leases: Leases, client_of: ClientOf) -> None:
+    """What was submitted too: who labelled at random is removed, and asked for again."""
+    link = made(leases, crowd_sheet(leases, rows=2), people_per_row=1, most_people=1)
+    alba = actions.take_place(link=link, number=ALBA)
+    submit_all(alba)
+    assert alba.user is not None
+    annotating.remove_member(membership=alba.user.memberships.get(), by=leases.manager)
+    [told] = queries.links(leases.study)
+    assert (dict(told.states), told.taken, told.n_full) == ({"removed": 1}, 0, 0)
+    assert "1 removed" in client_of(leases.manager).get(reverse("annotation:crowd", args=["leases"])).content.decode()
+    assert set(actions.take_place(link=link, number=BORA).rows) == set(alba.rows)
+
+
+def test_who_is_erased_keeps_what_they_did(leases: Leases) -> None:
+    link = made(leases, crowd_sheet(leases, rows=2), people_per_row=1)
+    alba = actions.take_place(link=link, number=ALBA)
+    submit_all(alba)
+    assert alba.user is not None
+    accounts.erase(user=alba.user, by=None)
+    [told] = queries.links(leases.study)
+    assert (dict(told.states), told.taken, told.n_full) == ({"finished": 1}, 1, 2)
+    with pytest.raises(actions.Full):
+        actions.take_place(link=link, number=BORA)
+
+
 def test_a_closed_link_lets_nobody_new_in_and_lets_go_on(leases: Leases, client_of: ClientOf) -> None:
     link = made(leases, crowd_sheet(leases))
     Client().post(address(link, ALBA))
