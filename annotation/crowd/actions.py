@@ -125,16 +125,18 @@ def free_late_places(*, link: CrowdLink) -> int:
     """Give up the places of those whose time is over before they were done: what they have not submitted is taken back,
     its labels stay stored. Returns how many."""
     over = timezone.now() - timedelta(hours=link.hours)
-    late = link.participants.filter(freed_at=None, came_at__lt=over).select_related("link")
+    late = list(link.participants.filter(freed_at=None, came_at__lt=over).select_related("link"))
+    open_ones = [Assignment.State.OPEN, Assignment.State.STARTED]
+    unfinished = Assignment.objects.filter(rater__in={one.rater_id for one in late}, repeat=1, state__in=open_ones)
+    # Who submits the last row just now is waited for, and is done then.
+    list(unfinished.select_for_update().order_by("pk").values_list("pk"))
     freed = 0
-    for place in places(list(late)):
+    for place in places(late):
         if place.is_done:
             continue
         one = place.participant
         one.freed_at = timezone.now()
         one.save(update_fields=["freed_at"])
-        open_ones = [Assignment.State.OPEN, Assignment.State.STARTED]
-        theirs = Assignment.objects.filter(rater=one.rater_id, row__in=one.rows, repeat=1, state__in=open_ones)
-        theirs.update(state=Assignment.State.WITHDRAWN)
+        unfinished.filter(rater=one.rater_id, row__in=one.rows).update(state=Assignment.State.WITHDRAWN)
         freed += 1
     return freed

@@ -9,6 +9,7 @@ from datetime import timedelta
 from functools import partial
 
 import pytest
+from django.db import transaction
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -304,6 +305,26 @@ def test_by_the_api(leases: Leases, api_of: ApiOf) -> None:
     assert (came["participant"], came["state"], came["submitted"]) == (ALBA, "finished", 2)
     closed = program.post(reverse("api:close-crowd-link", args=[leases.study.slug, link.pk]), {}, format="json")
     assert closed.json()["closed_at"]
+
+
+@postgresql
+@pytest.mark.django_db(transaction=True)
+def test_who_submits_the_last_row_while_somebody_comes_keeps_the_place() -> None:
+    leases = builders.leases()
+    link = made(leases, crowd_sheet(leases, rows=2), people_per_row=1, most_people=1, rows_each=1)
+    alba = actions.take_place(link=link, number=ALBA)
+    Participant.objects.update(came_at=timezone.now() - timedelta(days=1))
+    assignment = alba.rater.assignments.select_related("row__sheet").get()
+    builders.label(assignment)
+    said: list[object] = []
+    with transaction.atomic():
+        annotating.submit(assignment=assignment)
+        thread = in_another_connection(partial(actions.take_place, link=link, number=BORA), said)
+        thread.join(timeout=1)
+        assert not said  # it waits
+    thread.join()
+    assert [type(one).__name__ for one in said] == ["Full"]
+    assert queries.place_of(Participant.objects.get()).is_done
 
 
 @postgresql
