@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
+from django.db import connection, transaction
 from django.urls import reverse
 from django.utils.html import escape
 
@@ -15,6 +18,7 @@ from annotation.scheme.spec import load_scheme
 from judges import actions as judging
 from judges.models import Judge
 from tests import builders
+from tests.annotation.at_once import in_another_connection, postgresql
 from tests.builders import SCHEME, ApiOf, ClientOf, Leases
 from tests.judges.test_embedding import PROMPT
 
@@ -265,3 +269,23 @@ def test_by_the_api(leases: Leases, api_of: ApiOf) -> None:
     assert (now["version"], now["reason"], now["changed"]) == (2, None, [])
     assert (before["version"], before["reason"]) == (1, WHY)
     assert {"where": "sections.duties.questions.stated.title", "before": "Stated", "after": "Said"} in before["changed"]
+
+
+@postgresql
+@pytest.mark.django_db(transaction=True)
+def test_who_saves_answers_and_who_changes_keys_do_not_wait_for_each_other() -> None:
+    """As two answers are saved: the database holds one option, and then wants another one."""
+    leases = builders.leases()
+    keys = dict(Option.objects.filter(question__key="stated").values_list("key", "pk"))
+    moved = NEXT.replace("{key: stated, label: Stated,", '{key: stated, label: Stated, hotkey: "9",')
+    said: list[object] = []
+    with transaction.atomic(), connection.cursor() as cursor:
+        hold = "SELECT id FROM annotation_option WHERE id = %s FOR KEY SHARE"
+        cursor.execute(hold, [keys["absent"]])
+        thread = in_another_connection(partial(reworded, leases, moved), said)
+        thread.join(timeout=1)
+        assert not said  # it waits
+        cursor.execute(hold, [keys["stated"]])
+    thread.join()
+    assert [type(one).__name__ for one in said] == ["SchemeRevision"]
+    assert Option.objects.get(pk=keys["stated"]).hotkey == "9"
