@@ -156,7 +156,7 @@ def label_table(study: Study, filters: Filters, *, notes: bool = False, frequent
                 "pk", "section__key", "key"
             )
         },
-        option=dict(Option.objects.filter(question__section__scheme=study.scheme_id).values_list("pk", "position")),
+        option=_codes_of_options(study),
     )
     of_cells: dict[str, Any] = {"assignment__in": assignments}
     if filters.submitted_only:
@@ -254,6 +254,19 @@ def _raters(study: Study, filters: Filters) -> list[Rater]:
 def _rater(rater: Rater, source: Source | None) -> RaterEntry:
     entry = RaterEntry(rater.code, rater.kind, rater.simulated)
     return entry if source is None else replace(entry, **source._asdict())
+
+
+def _codes_of_options(study: Study) -> dict[int, int]:
+    """Key of each option -> its place in what `study` was read with. Its place in the database may be another one by
+    now, as an option can be added before it. One query."""
+    codes = {
+        (section.key, question.key, option.key): code
+        for section, question in _questions_of(study)
+        for code, option in enumerate(question.options)
+    }
+    options = Option.objects.filter(question__section__scheme=study.scheme_id)
+    named = options.values_list("pk", "question__section__key", "question__key", "key")
+    return {pk: codes[name] for pk, *name_ in named if (name := tuple(name_)) in codes}
 
 
 def _questions_of(study: Study) -> list[tuple[SectionSpec, QuestionSpec]]:

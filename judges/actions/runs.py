@@ -57,6 +57,7 @@ def start_run(
         )
     _refuse_unready(judge, study)
     rater = _only_run_of(_rater_of(study, judge))
+    study.refresh_from_db(fields=["scheme"])  # whose wording may have been changed before this one's turn
     rows = Row.objects.filter(sheet__study=study, withdrawn_at=None)
     if sheets is not None:
         sheets = list(sheets)

@@ -140,6 +140,7 @@ def certify(
             shown. No look is counted then.
     """
     annotating.lock_study(study.pk)  # no other split is drawn meanwhile
+    study.refresh_from_db(fields=["scheme"])  # whose wording may have been changed before this one's turn
     annotating.refuse_while_shown(study.pk)
     split = queries.split_of(study)
     if split is None:

@@ -17,6 +17,8 @@ from annotation.scheme.rewording import differences, refusals
 from annotation.scheme.spec import load_scheme
 from judges import actions as judging
 from judges.models import Judge
+from reports.data.arrays import Filters
+from reports.queries import label_table
 from tests import builders
 from tests.annotation.at_once import in_another_connection, postgresql
 from tests.builders import SCHEME, ApiOf, ClientOf, Leases
@@ -181,6 +183,24 @@ def test_a_run_at_work_is_waited_for(leases: Leases) -> None:
         reworded(leases)
     judging.cancel_run(run=run)
     reworded(leases)
+
+
+def test_what_was_read_before_the_change_counts_each_answer_as_what_it_is(leases: Leases) -> None:
+    """A page reads the study, an option is added before another one, and the page goes on to count."""
+    builders.label(leases.annas[0], {("Pay rent", "stated"): "absent"})
+    read_before = Study.objects.select_related("scheme").get(pk=leases.study.pk)
+    before = label_table(read_before, Filters())
+    reworded(leases)
+    after = label_table(read_before, Filters())
+    assert (after.spec, after.labels.tolist()) == (before.spec, before.labels.tolist())
+
+
+def test_a_run_that_waited_for_the_change_says_by_what_it_asks(leases: Leases) -> None:
+    read_before = Study.objects.select_related("scheme").get(pk=leases.study.pk)
+    reworded(leases)
+    judge = judging.create_judge(name="near", method=Judge.Method.EMBEDDING, prompt_text=PROMPT)
+    run = judging.start_run(study=read_before, judge=judge, by=None, enqueue=False)
+    assert run.provenance["scheme"] == "contracts 2"
 
 
 def test_all_studies_that_ask_by_it_change_and_their_managers_decide(leases: Leases) -> None:

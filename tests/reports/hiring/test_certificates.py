@@ -10,6 +10,7 @@ import math
 import re
 import zipfile
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -23,7 +24,7 @@ from annotation import doors
 from annotation.actions import Refused
 from annotation.evidence.blocks import Block
 from annotation.evidence.kinds import PARAGRAPH
-from annotation.models import Arrival, Assignment, ExperimentSeat, Question, Rater, Row, User
+from annotation.models import Arrival, Assignment, ExperimentSeat, Question, Rater, Row, Study, User
 from annotation.scheme.spec import load_scheme
 from judges import actions as judging
 from judges.models import FittedCalibration, Judge, Run
@@ -119,6 +120,17 @@ def test_another_wording_of_what_is_asked_revokes_it(world: World, django_captur
         )
 
     assert Revocation.objects.get().why == Revocation.Why.CHANGED
+
+
+def test_a_test_that_waited_for_another_wording_rests_on_it(world: World) -> None:
+    """The claim read the study, and waited for the change of its wording."""
+    read_before = Study.objects.select_related("scheme").get(pk=world.study.pk)
+    text = simulated.SCHEME.replace("version: 1", "version: 2").replace("title: ", "title: Rather ", 1)
+    root = builders.user("root", superuser=True)
+    annotating.reword_scheme(study=world.study, spec=load_scheme(text), source=text, reason="Plainer.", by=root)
+    made = certified(replace(world, study=read_before))
+    actions.watch(study=world.study)
+    assert not Revocation.objects.filter(certificate=made).exists()
 
 
 def test_another_reader_of_the_evidence_revokes_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
