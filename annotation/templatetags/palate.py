@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Any, Protocol, cast
 
@@ -26,6 +25,8 @@ from annotation.labels import history
 from annotation.models import Assignment, Rater, Role, Sheet, Study, User
 from annotation.queries.grid import Cell, GridLine, GridStep, GridTable
 from annotation.queries.plan_picture import Place
+from annotation.scheme.marking import Piece, compared
+from annotation.scheme.rewording import Difference
 from annotation.scheme.spec import QuestionSpec
 
 register = template.Library()
@@ -268,33 +269,24 @@ def paused(user: User, study: Study | None = None) -> dict[str, Any]:
     return {"raters": raters if study is None else raters.filter(study=study)}
 
 
-@register.simple_tag
-def words_gone(before: str, after: str) -> SafeString:
-    """A text with the words marked that another one has not."""
-    return _marked(before, after, "del")
+# So much is compared for all differences of a table together, which takes a second at most.
+_COMPARED = 20_000_000
 
 
 @register.simple_tag
-def words_come(before: str, after: str) -> SafeString:
-    return _marked(after, before, "ins")
+def side_by_side(differences: Sequence[Difference]) -> list[tuple[Difference, SafeString, SafeString]]:
+    """Each difference with its two texts, in which the words are marked that the other one has not."""
+    left, lines = _COMPARED, []
+    for one in differences:
+        found = compared(one.before, one.after, most=left)
+        left -= found.steps
+        lines.append((one, _marked(found.before, "del"), _marked(found.after, "ins")))
+    return lines
 
 
-# Of longer texts, in words times words, all is marked: to compare them would take seconds.
-_COMPARED = 4_000_000
-_WORD = re.compile(r"\s+|\w+|[^\w\s]+")
-
-
-def _marked(text: str, other: str, tag: str) -> SafeString:
-    words, others = _WORD.findall(text), _WORD.findall(other)
-    if len(words) * len(others) > _COMPARED:
-        return format_html(f"<{tag}>{{}}</{tag}>", linebreaksbr(text))
-    pieces, at = [], 0
-    for block in SequenceMatcher(None, words, others, autojunk=False).get_matching_blocks():
-        if changed := "".join(words[at : block.a]):
-            pieces.append(format_html(f"<{tag}>{{}}</{tag}>", changed))
-        pieces.append(escape("".join(words[block.a : block.a + block.size])))
-        at = block.a + block.size
-    return linebreaksbr(mark_safe("".join(pieces)))  # noqa: S308 - of escaped pieces
+def _marked(pieces: Sequence[Piece], tag: str) -> SafeString:
+    drawn = [format_html(f"<{tag}>{{}}</{tag}>", text) if is_marked else escape(text) for text, is_marked in pieces]
+    return linebreaksbr(mark_safe("".join(drawn)))  # noqa: S308 - of escaped pieces
 
 
 @register.inclusion_tag("annotation/_reworded.html", takes_context=True)
