@@ -71,10 +71,10 @@ def reword_scheme(*, study: Study, spec: SchemeSpec, source: str, reason: str, b
     return revision
 
 
-def read_wording(*, study: Study, user: User) -> None:
-    """Somebody has read what is asked as it is worded now."""
+def read_wording(*, study: Study, user: User, version: int) -> None:
+    """Somebody has read what is asked as it is worded in this version, not what may have come since."""
     user_read = SchemeRevision.read_by.through.objects
-    revisions = study.scheme.revisions.exclude(read_by=user)
+    revisions = study.scheme.revisions.exclude(read_by=user).filter(version__lt=version)
     user_read.bulk_create(
         [SchemeRevision.read_by.through(schemerevision=one, user=user) for one in revisions], ignore_conflicts=True
     )

@@ -102,10 +102,11 @@ def _given(study: Study, since: datetime | None, until: datetime | None) -> tupl
 
 @dataclass(frozen=True)
 class Unread:
-    """A change of the wording that somebody has not said to have read."""
+    """Changes of the wording that somebody has not said to have read. `version`: what they come to."""
 
-    revision: SchemeRevision
+    revisions: Sequence[SchemeRevision]
     changed: Sequence[Difference]
+    version: int
 
 
 def unread(study: Study, user: User) -> Unread | None:
@@ -118,4 +119,4 @@ def unread(study: Study, user: User) -> Unread | None:
     revisions = list(since.order_by("until", "pk"))
     if not revisions:
         return None
-    return Unread(revisions[-1], differences(revisions[0].parsed, study.scheme.parsed))
+    return Unread(revisions, differences(revisions[0].parsed, study.scheme.parsed), study.scheme.version)

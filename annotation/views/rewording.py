@@ -85,8 +85,10 @@ def scheme_file(request: AppRequest, study: Study, version: int) -> HttpResponse
 
 @require_POST
 def read(request: AppRequest, pk: int) -> HttpResponse:
-    """Whoever labels a sheet has read how what is asked is worded now."""
+    """Whoever labels a sheet has read how what is asked is worded in the version that stood there."""
     sheets = Sheet.objects.filter(study__raters__user=request.user, study__raters__active=True)
     sheet = get_object_or_404(sheets.select_related("study__scheme"), pk=pk)
-    actions.read_wording(study=sheet.study, user=request.user)
+    version = request.POST.get("version", "")
+    if re.fullmatch("[0-9]{1,9}", version):
+        actions.read_wording(study=sheet.study, user=request.user, version=int(version))
     return redirect("annotation:sheet", pk)

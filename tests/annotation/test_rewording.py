@@ -141,12 +141,32 @@ def test_raters_who_had_begun_are_told_until_they_have_read_it(leases: Leases, c
     assert escape(WHY) in told
     assert "sections.duties.questions.stated.options.implied.label" in told
     assert "worded otherwise." not in boris.get(sheet).content.decode()
-    anna.post(read)
+    anna.post(read, {"version": 2})
     assert "worded otherwise." not in anna.get(sheet).content.decode()
     reworded(leases, NEXT.replace("version: 2", "version: 3").replace("label: Unclear", "label: Open"))
     told = anna.get(sheet).content.decode()
     assert "options.unclear.label" in told
     assert "options.implied.label" not in told
+
+
+def test_what_came_while_a_page_stood_open_is_not_read_with_it(leases: Leases, client_of: ClientOf) -> None:
+    anna = client_of(leases.anna)
+    sheet, read = (reverse(f"annotation:{name}", args=[leases.sheet.pk]) for name in ("sheet", "read-wording"))
+    builders.label(leases.annas[0])
+    reworded(leases)
+    assert 'name="version" value="2"' in anna.get(sheet).content.decode()
+    later = NEXT.replace("version: 2", "version: 3").replace("label: Unclear", "label: Open")
+    reworded(leases, later, reason="Once more.")
+    both = anna.get(sheet).content.decode()
+    assert escape(WHY) in both
+    assert "Once more." in both
+    anna.post(read, {"version": 2})
+    told = anna.get(sheet).content.decode()
+    assert "options.unclear.label" in told
+    assert "options.implied.label" not in told
+    anna.post(read, {"version": "x"})
+    anna.post(read, {"version": 3})
+    assert "worded otherwise." not in anna.get(sheet).content.decode()
 
 
 @pytest.mark.parametrize(
