@@ -43,6 +43,11 @@ class Place:
         return self.finished_at is not None
 
     @property
+    def is_over(self) -> bool:
+        """Whether nothing is left for them: their place was given to others, or all their rows were taken back."""
+        return self.participant.freed_at is not None or not self.rows
+
+    @property
     def left(self) -> int:
         return self.rows - self.submitted
 

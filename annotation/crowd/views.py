@@ -94,12 +94,13 @@ def take_part(request: HttpRequest, token: str) -> HttpResponse:
         return render(request, "annotation/take_part.html", context | {"lacks_number": True}, status=400)
     there = link.participants.filter(number=number) if number else link.participants.filter(user=me.pk if me else 0)
     found = there.select_related("link", "user", "rater").first()
-    context |= {"found": found, "place": queries.place_of(found) if found else None}
-    if found is not None:
+    place = queries.place_of(found) if found else None
+    context |= {"found": found, "place": place}
+    if found is not None and place is not None:
         if me != found.user and not queries.lets_in(found.number):
             return render(request, "annotation/take_part.html", context | {"elsewhere": True}, status=403)
         is_closed = found.user is None or not (found.user.is_active and found.rater.active)
-        if found.freed_at is not None or is_closed:
+        if place.is_over or is_closed:
             return render(request, "annotation/take_part.html", context | {"is_over": True}, status=410)
     if request.method == "POST":
         return _begin(request, link, number, me, context)

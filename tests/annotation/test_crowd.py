@@ -18,7 +18,7 @@ from pytest_django import Settings
 from accounts import actions as accounts
 from annotation import actions as annotating
 from annotation.crowd import actions, queries
-from annotation.models import Assignment, AuditEvent, CrowdLink, Participant, Rater, Sheet, User
+from annotation.models import Assignment, AuditEvent, CrowdLink, Participant, Rater, Row, Sheet, User
 from tests import builders
 from tests.annotation.at_once import in_another_connection, postgresql
 from tests.builders import ApiOf, ClientOf, Leases
@@ -73,6 +73,7 @@ def test_somebody_comes_labels_and_gets_the_code(leases: Leases) -> None:
     assert "https://crowd.example/done" in page
     assert end in client.get(reverse("annotation:my-work")).content.decode()
     # By the address of the platform, too, who is done comes to the end.
+    assert "Finish and get the code" in client.get(address(link, ALBA)).content.decode()
     assert client.post(address(link, ALBA)).url == end  # type: ignore[attr-defined]
     assert client.get(reverse("annotation:study", args=[leases.study.slug])).status_code == 200
     assert client.get(reverse("annotation:crowd", args=[leases.study.slug])).status_code == 403
@@ -114,7 +115,20 @@ def test_a_place_is_lost_by_who_is_late_and_what_they_submitted_stays(leases: Le
     assert second.labels.exists()
     assert queries.place_of(Participant.objects.get(pk=alba.pk)).state == "freed"
     gone = Client().get(address(link, ALBA))
-    assert (gone.status_code, "Your time is over" in gone.content.decode()) == (410, True)
+    assert (gone.status_code, "your time is over" in gone.content.decode()) == (410, True)
+
+
+def test_whose_rows_were_all_taken_back_is_told(leases: Leases) -> None:
+    """They read that 0 clauses are left, and that the code comes then."""
+    link, client = made(leases, crowd_sheet(leases, rows=2)), Client()
+    client.post(address(link, ALBA))
+    participant = Participant.objects.get()
+    for row in Row.objects.filter(pk__in=participant.rows):
+        annotating.withdraw_row(row=row, reason="The page is gone.", by=leases.manager)
+    done = reverse("annotation:crowd-done", args=[participant.pk])
+    for page, status in ((address(link, ALBA), 410), (done, 200)):
+        told = client.get(page)
+        assert (told.status_code, "nothing left for you here" in told.content.decode()) == (status, True)
 
 
 def test_who_is_late_and_done_keeps_the_place(leases: Leases) -> None:

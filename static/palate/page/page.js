@@ -6,6 +6,17 @@ document.addEventListener("submit", (event) => {
   const question = /** @type {HTMLFormElement} */ (event.target).dataset.confirm;
   if (question && !window.confirm(question)) event.preventDefault();
 });
+// A form that is sent once, however often its button is pressed: the answer to the first time would be lost.
+document.addEventListener("submit", (event) => {
+  const form = /** @type {HTMLFormElement} */ (event.target);
+  if (!("once" in form.dataset)) return;
+  if (form.dataset.once === "sent") event.preventDefault();
+  form.dataset.once = "sent";
+});
+window.addEventListener("pageshow", () => {
+  for (const form of /** @type {NodeListOf<HTMLFormElement>} */ (document.querySelectorAll("form[data-once]")))
+    form.dataset.once = "";
+});
 document.addEventListener("click", async (event) => {
   const button = /** @type {HTMLElement | null} */ (placeOf(event).closest("[data-copy]"));
   if (!button) return;
