@@ -27,14 +27,14 @@ class CrowdLinkForm(forms.Form):
         label=_("Places"),
         min_value=1,
         max_value=5000,
-        help_text=_("So many people may come. Who loses their place counts no more."),
+        help_text=_("At most so many people. Whoever loses their place no longer counts."),
     )
     hours = forms.IntegerField(
         label=_("Hours for one person"),
         min_value=1,
         max_value=24 * 60,
         initial=3,
-        help_text=_("Who is not done by then loses their place to the next one who comes."),
+        help_text=_("Whoever is not done by then loses their place to the next one who comes."),
     )
     asks_for = forms.RegexField(
         NAMES,
@@ -43,20 +43,20 @@ class CrowdLinkForm(forms.Form):
         required=False,
         initial="PROLIFIC_PID",
         help_text=_(
-            "Prolific sends PROLIFIC_PID, Mechanical Turk workerId. Left empty, nobody's id is asked for, and who "
+            "Prolific sends PROLIFIC_PID, Mechanical Turk workerId. Left empty, nobody's id is asked for, and whoever "
             "loses their cookie begins anew."
         ),
         error_messages={"invalid": _("A parameter has letters, digits, hyphens and underscores, a letter first.")},
     )
     completion_code = forms.CharField(
-        label=_("Completion code"), max_length=80, required=False, help_text=_("Shown to who is done.")
+        label=_("Completion code"), max_length=80, required=False, help_text=_("Shown to whoever has submitted everything.")
     )
     completion_url = forms.URLField(
         label=_("Completion address"),
         max_length=500,
         required=False,
         assume_scheme="https",
-        help_text=_("Where who is done goes back to the platform."),
+        help_text=_("Where they go back to the platform; it begins with https://."),
     )
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
@@ -65,10 +65,10 @@ class CrowdLinkForm(forms.Form):
         sheets = study.sheets.filter(closed_at=None, archived_at=None)
         self.fields["sheets"].queryset = sheets  # type: ignore[attr-defined]
         self.fields["sheets"].label = words.sheets.capitalize()
-        self.fields["sheets"].initial = list(sheets.values_list("pk", flat=True)[:500])
+        self.fields["sheets"].initial = list(sheets.values_list("pk", flat=True))
         self.fields["rows_each"].label = _("%(rows)s for one person") % {"rows": words.rows.capitalize()}
         self.fields["people_per_row"].label = _("People for one %(row)s, in all") % {"row": words.row}
-        self.fields["people_per_row"].help_text = _("Who has it by a plan counts too.")
+        self.fields["people_per_row"].help_text = _("Whoever has it by a plan counts too.")
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}

@@ -306,6 +306,9 @@ def test_by_the_api(leases: Leases, api_of: ApiOf) -> None:
     program, links = api_of(leases.manager), reverse("api:crowd-links", args=[leases.study.slug])
     refused = program.post(links, {"title": "May", "most_people": 2, "sheets": [10**6]}, format="json")
     assert (refused.status_code, list(refused.json())) == (400, ["sheets"])
+    many = {"title": "May", "most_people": 2, "sheets": list(range(1, 300_000))}
+    refused = program.post(links, many, format="json")
+    assert (refused.status_code, list(refused.json())) == (400, ["sheets"])
     told = program.post(
         links, {"title": "May", "most_people": 2, "sheets": [sheet.pk], "completion_code": "C0DE"}, format="json"
     )
