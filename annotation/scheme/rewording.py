@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, NamedTuple
 
@@ -142,16 +142,21 @@ def _of_options(
     question: BaseModel, before: Sequence[OptionSpec], after: Sequence[OptionSpec], place: _Place
 ) -> Iterator[Difference]:
     old, new = ({option.key: option for option in options} for options in (before, after))
+    called = {option.label.casefold(): option.key for option in before}
+    # Else a file from before, and whoever knew the words, would mean one answer by another one's name.
+    taken = {key for key, option in new.items() if called.get(option.label.casefold(), key) != key}
     for key, option in old.items():
         at = place.at(key, option.label)
         if key in new:
-            yield from _of_model(option, new[key], at)
+            for one in _of_model(option, new[key], at):
+                is_taken = key in taken and one.where == f"{at.where}.label"
+                yield replace(one, wording=False) if is_taken else one
         else:
             yield at.found(option, "", wording=False)
     may_come = isinstance(question, QuestionSpec) and question.kind == Kind.CHOICE
     for key, option in new.items():
         if key not in old:
-            yield place.at(key, option.label).found("", option, wording=may_come)
+            yield place.at(key, option.label).found("", option, wording=may_come and key not in taken)
     stayed = [key for key in new if key in old]
     if stayed != [key for key in old if key in new]:
         yield place.found(", ".join(old), ", ".join(new), wording=may_come)

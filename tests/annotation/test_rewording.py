@@ -51,6 +51,17 @@ def reworded(leases: Leases, text: str = NEXT, **by: object) -> SchemeRevision:
         ("        about: duty\n", "", "sections.duties.questions.stated.about"),
         ("  - key: acts\n", "  - key: deeds\n", "sections"),
         ("          - {key: absent, label: Absent}", "          - {key: absent, label: Absent, blank: true}", "blank"),
+        # An option that is called as another one was, whose answers it would be taken for.
+        (
+            "{key: found, label: Found}\n          - {key: reworded, label: Other words}",
+            "{key: found, label: other words}\n          - {key: reworded, label: Found}",
+            "options.found.label",
+        ),
+        (
+            "{key: found, label: Found}",
+            "{key: found, label: Verbatim}\n          - {key: more, label: Found}",
+            "options.more",
+        ),
     ],
 )
 def test_what_an_answer_is_cannot_change(before: str, after: str, where: str) -> None:
