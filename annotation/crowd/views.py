@@ -138,7 +138,8 @@ def _on(participant: Participant) -> HttpResponse:
 @require_GET
 def done(request: AppRequest, pk: int) -> HttpResponse:
     """The end: the code for who has submitted all that they were given; what is left for others."""
-    mine = Participant.objects.filter(user=request.user.pk).select_related("link__study__scheme", "rater")
+    mine = Participant.objects.filter(user=request.user.pk, link__study__deleted_at=None)
+    mine = mine.select_related("link__study__scheme", "rater")
     participant = mine.filter(pk=pk).first()
     if participant is None:
         raise Http404

@@ -131,6 +131,15 @@ def test_whose_rows_were_all_taken_back_is_told(leases: Leases) -> None:
         assert (told.status_code, "nothing left for you here" in told.content.decode()) == (status, True)
 
 
+def test_of_a_study_that_is_being_deleted_nothing_is_said(leases: Leases, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("annotation.actions.deleting.AT_ONCE", 0)
+    link, client = made(leases, crowd_sheet(leases)), Client()
+    client.post(address(link, ALBA))
+    assert annotating.delete_study(study=leases.study, by=builders.user("root", superuser=True)) is not None
+    done = reverse("annotation:crowd-done", args=[Participant.objects.get().pk])
+    assert [client.get(page).status_code for page in (address(link, ALBA), done)] == [404, 404]
+
+
 def test_who_is_late_and_done_keeps_the_place(leases: Leases) -> None:
     link = made(leases, crowd_sheet(leases, rows=2), people_per_row=1, most_people=1)
     alba = actions.take_place(link=link, number=ALBA)
