@@ -46,6 +46,11 @@ class CrowdLink(models.Model):
     def __str__(self) -> str:
         return self.title
 
+    @property
+    def end(self) -> str:
+        """What the button says that leads who is done to the end."""
+        return str(_("Finish and get the code") if self.completion_code or self.completion_url else _("Finish"))
+
 
 class ParticipantQuerySet(models.QuerySet["Participant"]):
     def removed(self) -> ParticipantQuerySet:

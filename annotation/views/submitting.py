@@ -80,7 +80,7 @@ def _done(request: AppRequest, assignment: Assignment) -> dict[str, Any] | None:
     for place in crowd.of_user(request.user):
         if place.is_done and assignment.row_id in place.participant.rows:
             address = reverse("annotation:crowd-done", args=[place.participant.pk])
-            links.insert(0, {"label": _("Finish and get the code"), "url": address})
+            links.insert(0, {"label": place.participant.link.end, "url": address})
     if following := queries.next_sheet(request.user, sheet):
         label = _("Next: %(sheet)s (%(n)s to submit)") % {"sheet": following.title, "n": following.n_left}
         links.insert(0, {"label": label, "url": reverse("annotation:sheet", args=[following.pk])})

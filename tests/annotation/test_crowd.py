@@ -131,6 +131,17 @@ def test_whose_rows_were_all_taken_back_is_told(leases: Leases) -> None:
         assert (told.status_code, "nothing left for you here" in told.content.decode()) == (status, True)
 
 
+def test_without_a_code_none_is_promised(leases: Leases) -> None:
+    link, client = made(leases, crowd_sheet(leases), completion_code="", completion_url=""), Client()
+    assert "code" not in client.get(address(link, ALBA)).content.decode()
+    client.post(address(link, ALBA))
+    submit_all(participant := Participant.objects.get())
+    done = reverse("annotation:crowd-done", args=[participant.pk])
+    for page in (address(link, ALBA), reverse("annotation:my-work"), done):
+        said = client.get(page).content.decode()
+        assert ("Finish" in said or page == done, "the code" in said) == (True, False)
+
+
 def test_of_a_study_that_is_being_deleted_nothing_is_said(leases: Leases, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("annotation.actions.deleting.AT_ONCE", 0)
     link, client = made(leases, crowd_sheet(leases)), Client()
