@@ -16,6 +16,8 @@ from annotation.crowd.queries import lets_in, places, rows_with_room
 from annotation.models import Assignment, AuditEvent, CrowdLink, Participant, Rater, Role, Row, Sheet, Study, User
 
 _DRAW = secrets.SystemRandom()
+# Of so many assignments one statement can tell.
+_FEW = 10_000
 
 
 class Full(Refused):
@@ -129,14 +131,12 @@ def free_late_places(*, link: CrowdLink) -> int:
     open_ones = [Assignment.State.OPEN, Assignment.State.STARTED]
     unfinished = Assignment.objects.filter(rater__in={one.rater_id for one in late}, repeat=1, state__in=open_ones)
     # Who submits the last row just now is waited for, and is done then.
-    list(unfinished.select_for_update().order_by("pk").values_list("pk"))
-    freed = 0
-    for place in places(late):
-        if place.is_done:
-            continue
-        one = place.participant
-        one.freed_at = timezone.now()
-        one.save(update_fields=["freed_at"])
-        unfinished.filter(rater=one.rater_id, row__in=one.rows).update(state=Assignment.State.WITHDRAWN)
-        freed += 1
-    return freed
+    locked = list(unfinished.select_for_update().order_by("pk").values_list("pk", "rater", "row"))
+    freed = [place.participant for place in places(late) if not place.is_done]
+    link.participants.filter(pk__in=[one.pk for one in freed]).update(freed_at=timezone.now())
+    theirs = {(one.rater_id, row) for one in freed for row in one.rows}
+    back = [pk for pk, rater, row in locked if (rater, row) in theirs]
+    for first in range(0, len(back), _FEW):
+        few = Assignment.objects.filter(pk__in=back[first : first + _FEW])
+        few.update(state=Assignment.State.WITHDRAWN)
+    return len(freed)

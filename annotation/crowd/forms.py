@@ -49,7 +49,10 @@ class CrowdLinkForm(forms.Form):
         error_messages={"invalid": _("A parameter has letters, digits, hyphens and underscores, a letter first.")},
     )
     completion_code = forms.CharField(
-        label=_("Completion code"), max_length=80, required=False, help_text=_("Shown to whoever has submitted everything.")
+        label=_("Completion code"),
+        max_length=80,
+        required=False,
+        help_text=_("Shown to whoever has submitted everything."),
     )
     completion_url = forms.URLField(
         label=_("Completion address"),

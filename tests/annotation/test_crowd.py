@@ -9,8 +9,9 @@ from datetime import timedelta
 from functools import partial
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
@@ -149,6 +150,20 @@ def test_of_a_study_that_is_being_deleted_nothing_is_said(leases: Leases, monkey
     assert annotating.delete_study(study=leases.study, by=builders.user("root", superuser=True)) is not None
     done = reverse("annotation:crowd-done", args=[Participant.objects.get().pk])
     assert [client.get(page).status_code for page in (address(link, ALBA), done)] == [404, 404]
+
+
+def test_places_of_many_who_are_late_are_freed_by_a_few_statements(leases: Leases) -> None:
+    """Whoever comes waits for it, and all who change the study."""
+    link = made(leases, crowd_sheet(leases, rows=4), people_per_row=5, rows_each=1, most_people=20)
+    asked = []
+    for n in (2, 8):
+        for number in range(n):
+            actions.take_place(link=link, number=f"{n}-{number}")
+        Participant.objects.filter(freed_at=None).update(came_at=timezone.now() - timedelta(days=1))
+        with CaptureQueriesContext(connection) as queries_of:
+            assert actions.free_late_places(link=link) == n
+        asked.append(len(queries_of))
+    assert asked[0] == asked[1]
 
 
 def test_who_is_late_and_done_keeps_the_place(leases: Leases) -> None:
