@@ -76,6 +76,11 @@ class Difference:
     wording: bool
 
     @property
+    def adds_option(self) -> bool:
+        """Whether labels from before could not be what it adds."""
+        return not self.before and ".options." in self.where
+
+    @property
     def place(self) -> str:
         """Its place as people call it."""
         field = self.where.rpartition(".")[2]
@@ -211,5 +216,9 @@ def _plain(value: Any) -> Any:
     return [_plain(one) for one in value] if isinstance(value, tuple) else value
 
 
-def _short(text: str, longest: int = 120) -> str:
+def _short(text: str) -> str:
+    return cut(text, 120)
+
+
+def cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"

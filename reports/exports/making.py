@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from annotation.exchange.exports import background_lines
 from annotation.models import Study
 from annotation.queries import wordings
+from annotation.scheme.rewording import cut
 from judges.queries import records
 from reports import queries
 from reports.contents import Contents, contents_from, read_contents
@@ -116,8 +117,16 @@ def _rewordings(study: Study, *, before: datetime | None) -> list[str]:
         if before is None:
             given = _("Of the labels that stand, %(people)s by people and %(judges)s by judges are from then.")
             said = f"{said} {given % {'people': wording.n_people, 'judges': wording.n_judges}}"
-        lines += [said, *(f"`{one.where}`: “{one.before}” → “{one.after}”" for one in wording.changed)]
+        lines += [
+            said,
+            *(f"`{one.where}`: “{_in_line(one.before)}” → “{_in_line(one.after)}”" for one in wording.changed),
+        ]
     return lines
+
+
+def _in_line(text: str) -> str:
+    """A guideline is many pages; it stands in the file of the scheme."""
+    return cut(" ".join(text.split()), 400)
 
 
 def origin_of(report: Report | None, table: LabelTable, contents: Contents, filters: Filters) -> Origin:

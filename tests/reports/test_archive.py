@@ -248,6 +248,7 @@ def test_the_dataset_card_tells_that_the_wording_was_changed(study: Study) -> No
     frozen = actions.freeze(study=study, title="Before", filters=Filters(), by=None)
     source = study.scheme.source
     text = re.sub(r"version: \d+", "version: 90", source, count=1).replace("title: ", "title: Rather ", 1)
+    text += "guideline: |\n" + "".join(f"  Line {n} of many.\n" for n in range(1000))
     by = builders.user("root", superuser=True)
     annotating.reword_scheme(study=study, spec=load_scheme(text), source=text, reason="Plainer.", by=by)
     cards = []
@@ -259,6 +260,9 @@ def test_the_dataset_card_tells_that_the_wording_was_changed(study: Study) -> No
     assert before.n_people > now.n_people == 0
     assert f"{before.n_people} by people and {before.n_judges} by judges are from then" in cards[0]
     assert "Plainer." in cards[0]
+    [guideline] = [line for line in cards[0].splitlines() if line.startswith("- `guideline`")]
+    assert "Line 0 of many. Line 1" in guideline
+    assert len(guideline) < 1000
     assert "The wording was changed" not in cards[1]
 
 
