@@ -48,6 +48,7 @@ def reword(request: AppRequest, study: Study) -> HttpResponse:
             form.data = {**posted.dict(), "looked_at": form.digest}
             context |= {
                 "found": found,
+                "adds_option": any(one.adds_option for one in found),
                 "studies": ", ".join(one.title for one in asked.studies),
                 "n_judges": study.raters.filter(kind="judge").count(),
             }

@@ -290,6 +290,7 @@ def test_by_the_page(leases: Leases, client_of: ClientOf) -> None:
     assert "cannot be taken away under answers" in said
     shown = manager.post(address, {"scheme_text": NEXT.replace("\n", "\r\n")})
     assert "Between the lines" in shown.content.decode()
+    assert "could not be the added option" in shown.content.decode()
     assert not SchemeRevision.objects.exists()
     looked_at = shown.context["form"].data["looked_at"]
     another = {"scheme_text": NEXT.replace("Unclear", "Open"), "looked_at": looked_at, "reason": WHY}
