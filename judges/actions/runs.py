@@ -95,7 +95,7 @@ def start_run(
             "normalisation": judge.normalisation,
             "chat_template": judge.chat_template,
             "evidence": evidence.record_of(judge.evidence),
-            "scheme": f"{study.scheme.slug} {study.scheme.version}",
+            "scheme": _wording(study),
             **({"corrected": True} if corrected else {}),
             **labelling.offer_of(judge, study.scheme.parsed),
             **labelling.nearest_of(judge),
@@ -226,11 +226,27 @@ def resume_run(
     _refuse_unready(run.judge, run.study)
     _only_run_of(_rater_of(run.study, run.judge))
     raise_limits(run, most_tokens=most_tokens, most_cost=most_cost, without=without)
+    _note_wording(run)
     if not work.resume(run, enqueue=enqueue):
         raise Refused(_("Nothing is left to do in this run."))
     annotating.note_key(model=run.judge.model, study=run.study, by=by)
     left = Assignment.objects.filter(work_items__run=run, work_items__state=WorkItem.State.QUEUED)
     left.filter(state=Assignment.State.FAILED).update(state=Assignment.State.OPEN, failure="")
+
+
+def _wording(study: Study) -> str:
+    return f"{study.scheme.slug} {study.scheme.version}"
+
+
+def _note_wording(run: Run) -> None:
+    """What is left is asked as it is worded now, which may be otherwise than what was asked before."""
+    run.study.refresh_from_db(fields=["scheme"])
+    locked = Run.objects.select_for_update().get(pk=run.pk)
+    said, now = locked.provenance.get("scheme"), _wording(run.study)
+    if said is not None and said.split(", ")[-1] != now:
+        locked.provenance["scheme"] = f"{said}, {now}"
+        locked.save(update_fields=["provenance"])
+    run.provenance = locked.provenance
 
 
 def score_items(*, item_ids: Sequence[int]) -> int:

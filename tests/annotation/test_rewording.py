@@ -214,6 +214,9 @@ def test_a_run_at_work_is_waited_for(leases: Leases) -> None:
         reworded(leases)
     judging.cancel_run(run=run)
     reworded(leases)
+    judging.resume_run(run=run, enqueue=False)
+    run.refresh_from_db()
+    assert run.provenance["scheme"] == "contracts 1, contracts 2"  # what is left is asked otherwise
 
 
 def test_what_was_read_before_the_change_counts_each_answer_as_what_it_is(leases: Leases) -> None:
