@@ -15,7 +15,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation import actions as annotating
-from annotation.models import Assignment, Study
+from annotation.models import Assignment, Label, Study
+from annotation.scheme.spec import load_scheme
 from reports.forms import FiltersForm
 from reports.tables import Head, ReportTable
 from reports.templatetags.reports import MAX_LINES, laid_out
@@ -67,6 +68,24 @@ def test_the_page_shows_numbers_with_what_they_rest_on(labelled: Study, reader: 
     assert "1 contract-pair" in page
     assert "2 clauses" not in page
     assert "A_m" in page
+
+
+def test_it_says_how_many_labels_are_from_before_the_wording_changed(
+    leases: Leases, labelled: Study, reader: Client
+) -> None:
+    by_people = Label.objects.filter(assignment__rater__kind="person", preset=False)
+    assert "was changed meanwhile" not in text(reader, labelled, name="report")
+    source = builders.SCHEME.replace("version: 1", "version: 2").replace("label: Implied", "label: Hinted")
+    annotating.reword_scheme(
+        study=labelled, spec=load_scheme(source), source=source, reason="Plainer.", by=leases.manager
+    )
+    before = by_people.count()
+    label(leases.annas[1])
+
+    page = text(reader, labelled, name="report")
+
+    assert f"{before} of the {by_people.count()} labels by people in this study are from before" in page
+    assert reverse("annotation:wordings", args=[labelled.slug]) in page
 
 
 def test_what_is_not_defined_says_why(leases: Leases, reader: Client) -> None:
@@ -253,7 +272,7 @@ def test_names_that_people_chose_are_escaped(leases: Leases, reader: Client) -> 
 # hiring: what was accepted, whether the study is split (the page asks twice), and of the labels twice whether there
 # are certificates. Of what was labelled and where, two in files of labels.
 @pytest.mark.parametrize(
-    ("name", "queries", "again"), [("report", 51, 25), ("csv", 48, 22), ("xlsx", 58, 32), ("labels", 21, 21)]
+    ("name", "queries", "again"), [("report", 52, 26), ("csv", 48, 22), ("xlsx", 58, 32), ("labels", 21, 21)]
 )
 @pytest.mark.sample(2)
 def test_what_a_page_costs(
