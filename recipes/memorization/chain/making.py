@@ -144,7 +144,7 @@ class Chain:
     def choose(self) -> Iterator[str]:
         study = self._study(Step.CHOOSE) or self._derive(
             Step.CHOOSE, of=self._there(Step.GENERATE), deriver="candidates", scheme=candidates.SCHEME,
-            settings={"texts": [candidates.ALL]},
+            settings={"texts": [candidates.ALL]} | ({"seed": [seed]} if (seed := self.settings.order_seed) else {}),
         )  # fmt: skip
         yield from self._judged(study, self.settings.chooser)
 

@@ -31,6 +31,7 @@ class ChainSettings:
         types, per_type, temperature, longest, seed, chat_form: how texts are asked for. `longest` in tokens.
         together: several texts are written in one batch: faster, and less sure to come out the same when one is written
             again.
+        order_seed: by which the candidates of a dish are numbered; one that nobody knows is drawn where it is empty.
         chooser: the judge by whose answers the best candidate is taken.
         keep_all: whether a dish of which no candidate could be compared goes on with its first one.
         parser: the judge that takes recipes apart, or `RULES`.
@@ -48,6 +49,7 @@ class ChainSettings:
     seed: int = 1
     chat_form: bool = True
     together: bool = False
+    order_seed: str = ""
     chooser: str = ""
     keep_all: bool = True
     parser: str = RULES

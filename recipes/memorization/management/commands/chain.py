@@ -54,6 +54,7 @@ class Command(RunCommand):
         add("--temperature", type=float, default=0.7, help="of the recipes (%(default)s)")
         add("--longest", type=int, default=600, metavar="TOKENS", help="of a recipe (%(default)s)")
         add("--seed", type=int, default=1, help="of the texts, the first one (%(default)s)")
+        add("--order-seed", default="", metavar="SEED", help="numbers the candidates; drawn where none is named")
         add("--plain", action="store_true", help="not in the models' chat form")
         add("--together", action="store_true", help=generate.TOGETHER)
         add("--chooser", metavar="JUDGE", help="who says which recipe is the best")
@@ -165,6 +166,7 @@ class Command(RunCommand):
             seed=asked["seed"],
             chat_form=not asked["plain"],
             together=asked["together"],
+            order_seed=asked["order_seed"],
             chooser=who(judges.CHOOSES, asked["chooser"]),
             keep_all=not asked["leave_out"],
             parser=RULES if asked["parser"] == RULES else who(judges.PARSES, asked["parser"]),
