@@ -25,6 +25,8 @@ COVERED = """() => {
         [box.top + 3, box.bottom - 3].map((y) => [x, y]));
     return corners.filter(([x, y]) => document.elementFromPoint(x, y)?.closest("td") !== cell);
 }"""
+# Two frames later whatever a new size sets off is done.
+LAID_OUT = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
 # What overlaps: the tables, the name of the cell below them, its options, and what is done with it.
 OVERLAPPING = """() => {
     const boxes = ["#tables", "#where", "#palette .aids", "#choices"].map((one) =>
@@ -45,6 +47,7 @@ STAYING = """() => {
 def held(page: Page, keys: tuple[str, ...]) -> None:
     for width, height in WINDOWS:
         page.set_viewport_size({"width": width, "height": height})
+        page.evaluate(LAID_OUT)
         page.keyboard.press("Control+Home")
         for key in keys:
             page.keyboard.press(key)
