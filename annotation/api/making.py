@@ -43,7 +43,8 @@ from annotation.api.serializers import (
     ToDrawSerializer,
 )
 from annotation.forms.desk import ALL_GIVEN, InviteForm, PlanForm, in_words_of
-from annotation.forms.labelling import SchemeFileField, StudyForm
+from annotation.forms.labelling import StudyForm
+from annotation.forms.schemes import SchemeFileField
 from annotation.models import Invite, Plan, Role, Scheme, Study
 from annotation.people import mail
 from annotation.planning import ImpossibleDesign

@@ -15,7 +15,8 @@ from rest_framework.response import Response
 from annotation import actions, queries
 from annotation.api.core import in_full, not_valid, study_of, user_of
 from annotation.api.serializers import RefusalSerializer, StudyDetailSerializer
-from annotation.forms.labelling import NewSchemeForm, SchemeFileField, StudySettingsForm
+from annotation.forms.labelling import StudySettingsForm
+from annotation.forms.schemes import NewSchemeForm, SchemeFileField
 from annotation.models import Role, Study
 
 

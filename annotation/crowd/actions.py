@@ -113,10 +113,10 @@ def take_place(*, link: CrowdLink, number: str, me: User | None = None) -> Parti
 
 
 def _drawn(room: Mapping[int, Mapping[int, int]], n: int) -> list[int]:
-    """So many rows of few sheets: the sheet that lacks most people comes first, and of its rows those that do; equal
-    ones by chance."""
+    """So many rows of few sheets: the sheet with most rows that have room comes first, and of its rows those with the
+    fewest people; equal ones by chance."""
     drawn: list[int] = []
-    by_need = sorted(room.values(), key=lambda rows: (-sum(1 for _row in rows), _DRAW.random()))
+    by_need = sorted(room.values(), key=lambda rows: (-len(rows), _DRAW.random()))
     for rows in by_need:
         drawn += sorted(rows, key=lambda row: (rows[row], _DRAW.random()))[: n - len(drawn)]
     return drawn

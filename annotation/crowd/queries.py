@@ -64,9 +64,8 @@ class Place:
 
 def places(participants: Sequence[Participant]) -> list[Place]:
     """One query."""
-    ids = {row for participant in participants for row in participant.rows}
     raters = {participant.rater_id for participant in participants}
-    told = Assignment.objects.filter(rater__in=raters, row__in=ids, repeat=1).exclude(state=Assignment.State.WITHDRAWN)
+    told = Assignment.objects.filter(rater__in=raters, repeat=1).exclude(state=Assignment.State.WITHDRAWN)
     had: dict[tuple[int, int], tuple[str, datetime | None, int]] = {
         (rater, row): (state, at, seconds)
         for rater, row, state, at, seconds in told.values_list(
@@ -120,8 +119,8 @@ def links(study: Study) -> list[LinkCounts]:
     found = list(study.crowd_links.prefetch_related("sheets").select_related("created_by"))
     came: dict[int, list[Participant]] = defaultdict(list)
     everybody = list(Participant.objects.filter(link__in=found).select_related("link", "rater").order_by("pk"))
-    for place in everybody:
-        came[place.link_id].append(place)
+    for one in everybody:
+        came[one.link_id].append(one)
     by_participant = {place.participant.pk: place for place in places(everybody)}
     sheets = {sheet.pk for link in found for sheet in link.sheets.all()}
     submitted = Count("assignments", filter=_of_people(Q(assignments__state=Assignment.State.SUBMITTED)))

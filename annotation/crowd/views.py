@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import re
 import secrets
 from typing import Any
@@ -20,7 +19,7 @@ from annotation import actions as annotating
 from annotation.crowd import actions, queries
 from annotation.crowd.addresses import address_of
 from annotation.crowd.forms import CrowdLinkForm
-from annotation.exchange.tables import safe_cell
+from annotation.exchange.exports import safe_lines
 from annotation.models import CrowdLink, Participant, Role, Study, User
 from annotation.people.access import AppRequest, for_roles
 from annotation.people.address import counted_address
@@ -68,17 +67,19 @@ def participants(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     """Who came by a link, a line each, for the platform's payment. Their numbers stand in no other file."""
     link = get_object_or_404(CrowdLink, study=study, pk=pk)
     annotating.note_export(by=request.user, study=study, what=f"crowd #{link.pk}")
-    answer = HttpResponse(content_type="text/csv; charset=utf-8")
+    places = queries.places(list(link.participants.select_related("link", "rater")))
+    lines = "".join(safe_lines(HEADER, map(_line, places)))
+    answer = HttpResponse(lines, content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="{study.slug}-crowd-{link.pk}.csv"'
-    write = csv.writer(answer)
-    write.writerow(HEADER)
-    for place in queries.places(list(link.participants.select_related("link", "rater"))):
-        one = place.participant
-        finished = place.finished_at.isoformat(timespec="seconds") if place.finished_at else ""
-        came, minutes = one.came_at.isoformat(timespec="seconds"), round(place.seconds / 60, 1)
-        line = (one.number, one.rater.code, came, place.state, place.rows, place.submitted, minutes, finished)
-        write.writerow(safe_cell(str(cell)) for cell in line)
     return answer
+
+
+def _line(place: queries.Place) -> list[str]:
+    """Of the file of participants, as `HEADER` names it."""
+    one, finished = place.participant, place.finished_at
+    at = [one.came_at.isoformat(timespec="seconds"), finished.isoformat(timespec="seconds") if finished else ""]
+    minutes = f"{place.seconds / 60:.1f}"
+    return [one.number, one.rater.code, at[0], place.state, str(place.rows), str(place.submitted), minutes, at[1]]
 
 
 @login_not_required

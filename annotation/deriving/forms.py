@@ -6,8 +6,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from annotation.deriving.making import Deriver
-from annotation.forms.labelling import SchemeFileField
-from annotation.forms.schemes import SchemeField, SchemeText
+from annotation.forms.schemes import SchemeField, SchemeFileField, SchemeText
 from annotation.models import Rater, Study
 
 

@@ -1,7 +1,8 @@
-"""A choice among the schemes that are stored and those that come with packs."""
+"""Schemes as forms take them: one of those that are stored or come with packs, a file, a text, another wording."""
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any, NamedTuple
 
 from django import forms
@@ -9,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Scheme
 from annotation.queries.schemes import shipped
-from annotation.scheme.spec import SchemeSpec
+from annotation.scheme.spec import SchemeError, SchemeSpec, load_scheme
 
 
 class SchemeText(NamedTuple):
@@ -43,3 +44,86 @@ class SchemeField(forms.ChoiceField):
         if not chosen:
             return None
         return self._texts.get(chosen) or Scheme.objects.get(pk=int(chosen))
+
+
+class SchemeFileField(forms.FileField):
+    """A YAML file, turned into a checked scheme: `cleaned_data` holds (spec, source text)."""
+
+    MAX_BYTES = 1_000_000
+
+    def clean(self, data: Any, initial: Any = None) -> tuple[SchemeSpec, str] | None:
+        file = super().clean(data, initial)
+        if not file:
+            return None
+        if file.size > self.MAX_BYTES:
+            raise forms.ValidationError(_("“%(name)s” is too large to be a scheme file.") % {"name": file.name})
+        try:
+            source = file.read().decode("utf-8-sig")
+            return load_scheme(source), source
+        except UnicodeDecodeError as error:
+            raise forms.ValidationError(_("“%(name)s” is not UTF-8 text.") % {"name": file.name}) from error
+        except SchemeError as error:
+            raise forms.ValidationError([f"{file.name}, {problem}" for problem in error.problems]) from error
+
+
+class SchemeTextField(forms.CharField):
+    """The text of a scheme file, written or pasted; `cleaned_data` as of `SchemeFileField`."""
+
+    widget = forms.Textarea(attrs={"rows": 8, "spellcheck": "false", "class": "code"})
+
+    def clean(self, value: Any) -> tuple[SchemeSpec, str] | None:
+        source: str = super().clean(value).replace("\r\n", "\n")  # as a browser sends it
+        if not source:
+            return None
+        try:
+            return load_scheme(source), source
+        except SchemeError as error:
+            raise forms.ValidationError([str(problem) for problem in error.problems]) from error
+
+
+class NewSchemeForm(forms.Form):
+    """Another scheme for a study that has no answers yet: a file or a text."""
+
+    scheme_file = SchemeFileField(label=_("Scheme file"), required=False)
+    scheme_text = SchemeTextField(
+        label=_("or its text"), required=False, max_length=SchemeFileField.MAX_BYTES, strip=False
+    )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        if not self.errors and bool(cleaned.get("scheme_file")) == bool(cleaned.get("scheme_text")):
+            raise forms.ValidationError(_("Give a file or write the scheme below: one of the two."))
+        return cleaned
+
+    @property
+    def chosen(self) -> tuple[SchemeSpec, str]:
+        given: tuple[SchemeSpec, str] = self.cleaned_data["scheme_file"] or self.cleaned_data["scheme_text"]
+        return given
+
+
+class RewordForm(forms.Form):
+    """Another wording of a scheme under answers: the whole of its text, and why it is changed. `looked_at` is the
+    digest of the text whose differences were shown."""
+
+    scheme_text = SchemeTextField(label=_("The scheme"), max_length=SchemeFileField.MAX_BYTES, strip=False)
+    reason = forms.CharField(
+        label=_("Why"),
+        required=False,
+        max_length=500,
+        help_text=_("Raters are told, with what changed; it stands in the list of wordings and in downloads."),
+    )
+    looked_at = forms.CharField(required=False, widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["scheme_text"].widget.attrs["rows"] = 24
+
+    @property
+    def is_looked_at(self) -> bool:
+        """Whether the differences of this very text were shown."""
+        looked_at: str = self.cleaned_data["looked_at"]
+        return looked_at == self.digest
+
+    @property
+    def digest(self) -> str:
+        return hashlib.sha256(self.cleaned_data["scheme_text"][1].encode()).hexdigest()

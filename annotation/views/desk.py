@@ -16,7 +16,8 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation import actions, doors, queries
 from annotation.deriving import queries as deriving
-from annotation.forms.labelling import NewSchemeForm, StudyForm, StudySettingsForm
+from annotation.forms.labelling import StudyForm, StudySettingsForm
+from annotation.forms.schemes import NewSchemeForm
 from annotation.models import Assignment, Role, Study
 from annotation.people.access import AppRequest, for_roles
 from annotation.queries import setup

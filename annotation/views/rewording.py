@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation import actions, queries
-from annotation.forms.labelling import RewordForm
+from annotation.forms.schemes import RewordForm
 from annotation.models import Role, Sheet, Study
 from annotation.people.access import READERS, AppRequest, for_roles
 from annotation.scheme.rewording import differences, refusals

@@ -120,7 +120,7 @@ class Session:
         self._server = server
         self._on_progress = on_progress
         self.memory = memory_of(server.base_url, server.model, anew=anew)
-        self.endings_hold = False  # what is remembered of its tokens was found so in this session
+        self.endings_hold = False  # what is remembered of its tokens was found so since this was made
         self.looking = threading.Lock()
         # By a text with which several prompts begin, the first of them, and how many of its tokens that text is; 0
         # where that is not known.
