@@ -56,7 +56,7 @@ from annotation.queries.progress import (
     sheets_with_counts,
 )
 from annotation.queries.replanning import DrawnReplan, Move, ReplanRequest, Vacancies, draw_replan, vacancies
-from annotation.queries.rewording import AskedBy, Unread, Wording, asked_by, unread, wordings
+from annotation.queries.rewording import AskedBy, Unread, Wording, asked_by, n_from_before, unread, wordings
 from annotation.queries.saving import (
     Standing,
     codes_before,
@@ -150,6 +150,7 @@ __all__ = [
     "mine_to_change",
     "mine_to_submit",
     "my_sheets",
+    "n_from_before",
     "next_sheet",
     "notes",
     "open_deletions_of",

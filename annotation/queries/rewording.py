@@ -90,6 +90,16 @@ def wordings(study: Study) -> list[Wording]:
     return found[::-1]
 
 
+def n_from_before(study: Study) -> tuple[int, int]:
+    """How many labels of people are from before the last change of the wording, and how many there are in all; (0, 0)
+    where it never changed. Three queries, one where it never did."""
+    last = study.scheme.revisions.aggregate(last=Max("until"))["last"]
+    if last is None:
+        return 0, 0
+    before, since = (_given(study, *between)[0] for between in ((None, last), (last, None)))
+    return before, before + since
+
+
 def _given(study: Study, since: datetime | None, until: datetime | None) -> tuple[int, int]:
     given = Label.objects.filter(assignment__rater__study=study, preset=False)
     given = given.filter(updated_at__gte=since) if since else given
@@ -119,4 +129,8 @@ def unread(study: Study, user: User) -> Unread | None:
     revisions = list(since.order_by("until", "pk"))
     if not revisions:
         return None
-    return Unread(revisions, differences(revisions[0].parsed, study.scheme.parsed), study.scheme.version)
+    before, now = revisions[0].parsed, study.scheme.parsed
+    # What rows are described by and no rater is shown, by its title neither.
+    hidden = tuple(f"row.facets.{facet.key}." for facet in before.row.facets if facet.hidden)
+    changed = [one for one in differences(before, now) if not one.where.startswith(hidden)]
+    return Unread(revisions, changed, study.scheme.version) if changed else None

@@ -25,7 +25,7 @@ from annotation.actions import Refused
 from annotation.exchange.exports import safe_lines
 from annotation.models import Role, Study
 from annotation.people.access import AppRequest, for_roles
-from annotation.queries import wordings
+from annotation.queries import n_from_before
 from reports import glossary as entries
 from reports import sentences, topics
 from reports.answer_figures import answer_figures
@@ -158,9 +158,8 @@ def report(request: AppRequest, study: Study) -> HttpResponse:
     if context:
         certified = certificates_told(study)
         context |= {"certified": certified, "tiles": with_certificates(context["tiles"], certified)}
-        if told := wordings(study):
-            by_people = [wording.n_people for wording in told]
-            context["reworded"] = {"before": sum(by_people[1:]), "all": sum(by_people)}
+        before, n_labels = n_from_before(study)
+        context["reworded"] = {"before": before, "all": n_labels}
     return show(request, of, "reports/answers.html", "reports:report", **context)
 
 

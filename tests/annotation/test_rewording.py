@@ -180,6 +180,21 @@ def test_what_came_while_a_page_stood_open_is_not_read_with_it(leases: Leases, c
     assert "worded otherwise." not in anna.get(sheet).content.decode()
 
 
+def test_raters_are_not_told_of_a_hidden_facet(leases: Leases, client_of: ClientOf) -> None:
+    hidden = "row: {facets: [{key: writer, title: Ghost writer, hidden: true}, {key: place, title: Place}]}\n"
+    first = SCHEME.replace("key: contracts", "key: hiding").replace("sections:\n", f"{hidden}sections:\n", 1)
+    study = builders.study("hiding", of=builders.scheme(first), by=leases.manager)
+    sheet = builders.sheet(study)
+    builders.label(builders.assignments(builders.rater(study, leases.anna), sheet)[0])
+    text = first.replace("version: 1", "version: 2").replace("Ghost writer", "Phantom").replace("Place}", "Where}")
+    actions.reword_scheme(study=study, spec=load_scheme(text), source=text, reason=WHY, by=leases.manager)
+    told = client_of(leases.anna).get(reverse("annotation:sheet", args=[sheet.pk])).content.decode()
+    assert "<ins>Where</ins>" in told
+    assert "Ghost writer" not in told
+    assert "Phantom" not in told
+    assert "Phantom" in client_of(leases.manager).get(reverse("annotation:wordings", args=["hiding"])).content.decode()
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
