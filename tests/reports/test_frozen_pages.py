@@ -155,6 +155,10 @@ def test_figures_are_drawn_light_and_dark_and_as_pdf(client: Client, study: Stud
         )
         assert light["Content-Type"] == "image/svg+xml"
         assert light.content.startswith(b"<?xml")
+        # Opened by itself it is a page: without its styles everything in it is black, scripts and the rest stay out.
+        policy = dict(part.strip().partition(" ")[::2] for part in light["Content-Security-Policy"].split(";"))
+        assert policy["style-src"] == "'unsafe-inline'"
+        assert (policy["default-src"], policy["sandbox"]) == ("'none'", "")
         assert light.content != dark.content
         pdf = client.get(reverse(f"reports:{name}", args=(*args, "items.presence.matrix", "pdf")))
         assert pdf.content.startswith(b"%PDF")
