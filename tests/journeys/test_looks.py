@@ -312,6 +312,19 @@ def test_the_login_and_the_grids_states(slaw: Coleslaw, browsing: Browsing) -> N
         grid.keys("Escape")
 
 
+def test_the_tabs_of_a_study_stay_where_they_are(lively: Study, browsing: Browsing) -> None:
+    """The current one is bold: it pushed those after it a few pixels to the right, on each page another one."""
+    page = browsing.person("manager")
+    places = []
+    for where in ("", "board/", "report/"):
+        page.goto(f"/studies/{lively.slug}/{where}")
+        places.append(
+            page.locator(".tabs a").evaluate_all("(all) => all.map((tab) => tab.getBoundingClientRect().left)")
+        )
+    assert len(places[0]) > 5
+    assert places[0] == places[1] == places[2]
+
+
 def test_the_grid_does_not_jump_between_questions(slaw: Coleslaw, browsing: Browsing) -> None:
     page = browsing.person("anna", viewport={"width": 1024, "height": 700})
     grid = Grid(page, slaw.sheet).open()

@@ -73,6 +73,25 @@ def test_cells_of_several_questions_are_seen(slaw: Coleslaw, browsing: Browsing)
     assert page.evaluate(COVERED) == []
 
 
+def test_a_finger_answers_on_a_phone(slaw: Coleslaw, browsing: Browsing) -> None:
+    phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+    page = browsing.person("anna", **phone)
+    page.goto(f"/sheets/{slaw.sheet.pk}/")
+    page.locator("td[tabindex]").tap()
+    options = page.locator(".choice")
+    expect(options.first).to_be_in_viewport()
+    assert min(options.evaluate_all("(all) => all.map((one) => one.offsetHeight)")) >= 44
+    # What only a keyboard needs takes no room.
+    for of_keys in (options.first.locator("kbd"), page.locator("#open-help"), page.locator("#open-spreadsheet")):
+        expect(of_keys).to_be_hidden()
+    first = page.locator("td:focus").evaluate("(td) => td.cellIndex")
+    with page.expect_response("**/record/"):
+        options.first.tap()
+    assert len(slaw.standing("anna")) == 1
+    assert page.locator("td:focus").evaluate("(td) => td.cellIndex") == first + 1
+    assert page.evaluate(COVERED) == []
+
+
 def test_typed_cells_are_seen(browsing: Browsing) -> None:
     sheet = weighing()
     grid = Grid(browsing.person("anna"), sheet).open()
