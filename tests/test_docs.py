@@ -27,10 +27,7 @@ from judges.extraction.prompts import load_extraction_prompt
 from llm.generating import wordings
 
 ROOT = Path(__file__).resolve().parents[1]
-# The changelog tells what was.
-PAGES = sorted(
-    {*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("recipes/**/*.md")} - {ROOT / "CHANGELOG.md"}
-)
+PAGES = sorted({*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("recipes/**/*.md")})
 CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
 
