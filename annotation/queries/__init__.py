@@ -73,7 +73,7 @@ from annotation.queries.saving import (
     standing,
 )
 from annotation.queries.schemes import whole_columns, whole_scheme, whole_sections
-from annotation.queries.states import RaterGraph, TableOfStates, has_states, state_graphs, tables_of_states
+from annotation.queries.states import RaterGraph, TableOfStates, has_states, state_graphs
 from annotation.queries.warnings import Warned, can_warn, warned
 
 __all__ = [
@@ -172,7 +172,6 @@ __all__ = [
     "state_graphs",
     "studies_of",
     "study_rows",
-    "tables_of_states",
     "unfinished",
     "unfinished_cells",
     "unread",
