@@ -8,17 +8,13 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
 
-from base.sentences import Sentence
+from base.sentences import Sentence, SentenceError
 
 Pair = tuple[int, int]
 
 
-class ImpossibleDesign(Exception):
+class ImpossibleDesign(SentenceError):
     """No design can meet the request; `sentence` says which number is in the way."""
-
-    def __init__(self, template: str, **numbers: int | float | str) -> None:
-        self.sentence = Sentence(template, tuple(numbers.items()))
-        super().__init__(str(self.sentence))
 
 
 @dataclass(frozen=True)

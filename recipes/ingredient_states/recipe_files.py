@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annotation.answers.states import StateGraph, graph_of, transitions_of
-from base.sentences import Sentence, gettext_noop
+from base.sentences import SentenceError, gettext_noop
 from recipes.ingredient_states import graph_files
 
 Answers = list[list[dict[str, list[str]]] | None]
@@ -30,12 +30,8 @@ _PICTURES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg", b
 MAX_PICTURE_BYTES = 4 * 2**20
 
 
-class FileRefused(ValueError):
+class FileRefused(SentenceError, ValueError):
     """A file that cannot be read; its text says why, and where in the file."""
-
-    def __init__(self, template: str, **values: int | str) -> None:
-        self.sentence = Sentence(template, tuple(values.items()))
-        super().__init__(str(self.sentence))
 
 
 @dataclass(frozen=True)
