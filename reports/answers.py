@@ -67,7 +67,6 @@ class JudgeAnswer:
     n_cells: int = 0
     n_documents: int = 0
     winning_rate: float | None = None
-    advantage: float | None = None
     n_people: int = 0
     n_left_out: int = 0
     epsilon: float = 0.0
@@ -303,7 +302,6 @@ def _judge(result: JudgeResult) -> JudgeAnswer:
         baseline=result.baseline.accuracy.value,
         verdict=_verdict(test),
         winning_rate=test.winning_rate,
-        advantage=test.advantage_probability,
         n_people=test.n_people,
         n_left_out=test.n_left_out,
         epsilon=test.epsilon,
