@@ -172,11 +172,11 @@ def _answers_of(report: StudyReport) -> Answers:
     lines: list[Line] = []
     for section in report.sections:
         lines += [
-            _of_values(report, question) if isinstance(question, ValueReport) else _of_options(report, question)
+            _of_values(question) if isinstance(question, ValueReport) else _of_options(report, question)
             for question in section.in_order
         ]
         if section.kappa is not None and section.accuracy is not None:
-            lines.append(_of_section(report, section))
+            lines.append(_of_section(section))
     named = {judge.code: judge.name for line in lines for judge in line.judges if judge.accuracy.value is not None}
     return Answers(
         lines=tuple(lines),
@@ -241,7 +241,7 @@ def _accuracy(agreement: PeopleAgreement) -> Estimate:
     return _estimate(of.value, agreement.macro.accuracy if agreement.macro else None, str(UNDEFINED[of.reason]))
 
 
-def _of_values(report: StudyReport, question: ValueReport) -> Line:
+def _of_values(question: ValueReport) -> Line:
     exact, intervals = question.exact, question.exact_intervals
     return Line(
         key=question.data.name,
@@ -267,7 +267,7 @@ def _is_answered(data: QuestionData) -> bool:
     return of_people or any(answers.cell.size for answers in data.judges.values())
 
 
-def _of_section(report: StudyReport, section: SectionReport) -> Line:
+def _of_section(section: SectionReport) -> Line:
     assert section.kappa is not None
     assert section.accuracy is not None
     macro = section.macro

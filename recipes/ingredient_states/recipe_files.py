@@ -103,7 +103,7 @@ def _recipe(told: Any, number: int) -> RecipeFile:
         str(told.get("language") or "")[:12],
         str(told.get("url") or "")[:2000],
         _picture(told.get("picture"), title),
-        tuple(_graph(one, title, tell_apart(ingredients), len(steps)) for one in graphs),
+        tuple(_graph(one, title, len(steps)) for one in graphs),
     )
 
 
@@ -171,7 +171,7 @@ def picture_of(data: bytes) -> Picture | None:
     return Picture(kind, data) if kind and len(data) <= MAX_PICTURE_BYTES else None
 
 
-def _graph(told: Any, title: str, ingredients: Sequence[str], n_steps: int) -> Graph:
+def _graph(told: Any, title: str, n_steps: int) -> Graph:
     rater = str(told.get("rater") or "").strip() if isinstance(told, Mapping) else ""
     if not isinstance(told, Mapping) or not rater:
         raise FileRefused(gettext_noop("A graph of “%(title)s” does not say its rater."), title=title)

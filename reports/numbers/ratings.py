@@ -201,11 +201,10 @@ def _number(said: str) -> float:
         return np.nan
 
 
-def _as_repeats(answers: Answers, repeats: IntArray | None = None) -> Answers:
+def _as_repeats(answers: Answers) -> Answers:
     """With 1 in the place of the rater."""
-    ones = np.ones(answers.cell.size, dtype=np.int64) if repeats is None else repeats
     return Answers(
-        rater=ones,
+        rater=np.ones(answers.cell.size, dtype=np.int64),
         cell=answers.cell,
         sheet=answers.sheet,
         code=answers.code,

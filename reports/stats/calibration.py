@@ -22,16 +22,15 @@ N_BINS = 10
 NO_SCORES = "the judge has no scores in a cell that a person answered"
 
 
-def option_probabilities(log_probabilities: npt.ArrayLike, temperature: float = 1.0) -> FloatArray:
+def option_probabilities(log_probabilities: npt.ArrayLike) -> FloatArray:
     """The options' probabilities: the softmax of their log-probabilities, as the judge's normalisation left them.
 
     Args:
         log_probabilities: natural logs, shape (n_cells, n_options); NaN or -inf for an option that was not scored.
-        temperature: by which they are divided first; above 1 the judge becomes less sure.
     Returns:
         shape (n_cells, n_options), rows sum to 1; an option that was not scored has 0, a row without any score NaN.
     """
-    logs = np.asarray(log_probabilities, dtype=np.float64) / temperature
+    logs = np.asarray(log_probabilities, dtype=np.float64)
     logs = np.where(np.isnan(logs), -np.inf, logs)
     scored = np.isfinite(logs).any(axis=1)
     result = np.full(logs.shape, np.nan)

@@ -49,10 +49,6 @@ def test_option_probabilities_are_the_softmax_of_what_was_scored() -> None:
     assert np.isnan(found[2]).all()
 
 
-def test_temperature_makes_a_judge_less_sure() -> None:
-    assert option_probabilities([[2.0, 0.0]], temperature=2.0) == pytest.approx(option_probabilities([[1.0, 0.0]]))
-
-
 def test_merged_options_share_their_probability() -> None:
     found = merged_probabilities(np.array([[0.5, 0.2, 0.2, 0.1]]), {3: 2, 1: 1})
 
