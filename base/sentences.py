@@ -41,3 +41,11 @@ class Sentence:
     def __str__(self) -> str:
         words = {"sheet": "sheet", "sheets": "sheets", "row": "document", "rows": "documents"}
         return self.template % {**words, **dict(self.numbers)}
+
+
+class SentenceError(Exception):
+    """What is wrong, as a `sentence` for people; its text is the English one."""
+
+    def __init__(self, template: str, **numbers: int | float | str) -> None:
+        self.sentence = Sentence(template, tuple(numbers.items()))
+        super().__init__(str(self.sentence))

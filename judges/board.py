@@ -28,10 +28,13 @@ def panel(request: AppRequest, study: Study) -> HttpResponse:
 def _last_of_each(study: Study) -> Iterator[Run]:
     """Runs of all kinds of work, the last one of each maker; of work that is one piece those that are not over yet."""
     for kind in kinds.every():
-        if not any(field.name == "study" for field in kind.run._meta.fields):
+        related = {field.name for field in kind.run._meta.fields if field.is_relation}
+        if "study" not in related:
             continue
         last: dict[str, Run] = {}
         of_study = kind.run._default_manager.filter(study=study)  # type: ignore[misc]  # the abstract run has none
+        if makers := related - {"study", "started_by"}:
+            of_study = of_study.select_related(*makers)
         for run in of_study.order_by("-started_at"):
             run.study = study  # type: ignore[attr-defined]
             if not kind.fails_the_run:

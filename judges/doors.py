@@ -81,10 +81,6 @@ def item_parser(key: str) -> ItemParser | None:
     return _item_parsers.get(key)
 
 
-def item_parsers() -> list[ItemParser]:
-    return list(_item_parsers.values())
-
-
 def register_page_reader(read: Callable[[Row], Sequence[str]]) -> None:
     """`read` gives the lines that the page behind a row shows; none where it keeps no page of that row."""
     _page_readers.append(read)

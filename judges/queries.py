@@ -146,36 +146,6 @@ def unreadable_reasons(run: Run) -> list[tuple[str, int]]:
     return [(str(UnreadableAnswer.Why(why).label), n) for why, n in counted.order_by("-n", "why")]
 
 
-@dataclass(frozen=True)
-class UnreadableCount:
-    """Cells of one judge, question and repeat whose answer held no verdict, for one reason."""
-
-    judge: str  # the rater's code
-    section: str
-    question: str
-    repeat: int
-    why: str  # of `UnreadableAnswer.Why`
-    n: int
-
-
-def unreadable_counts(study: Study) -> list[UnreadableCount]:
-    """By judge, question, repeat and reason; only what was submitted, as labels count. One query.
-
-    What one asks of it besides are the labels: a judge that rates has for each cell that it was asked either a label
-    or one of these.
-    """
-    grouped = (
-        UnreadableAnswer.objects.filter(
-            assignment__rater__study=study, assignment__state=Assignment.State.SUBMITTED
-        )
-        .order_by("assignment__rater__code", "question__section__position", "question__position", "assignment__repeat",
-                  "why")
-        .values_list("assignment__rater__code", "question__section__key", "question__key", "assignment__repeat", "why")
-        .annotate(n=Count("pk"))
-    )  # fmt: skip
-    return [UnreadableCount(*line) for line in grouped]
-
-
 def records(study: Study, *, before: datetime | None = None) -> dict[str, str]:
     """Of each judge that worked in a study what a publication needs, as JSON by the judge's name: its prompt without
     examples of the study's documents, and the record of each of its runs (model, digests, libraries, settings).

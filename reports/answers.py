@@ -67,7 +67,6 @@ class JudgeAnswer:
     n_cells: int = 0
     n_documents: int = 0
     winning_rate: float | None = None
-    advantage: float | None = None
     n_people: int = 0
     n_left_out: int = 0
     epsilon: float = 0.0
@@ -173,11 +172,11 @@ def _answers_of(report: StudyReport) -> Answers:
     lines: list[Line] = []
     for section in report.sections:
         lines += [
-            _of_values(report, question) if isinstance(question, ValueReport) else _of_options(report, question)
+            _of_values(question) if isinstance(question, ValueReport) else _of_options(report, question)
             for question in section.in_order
         ]
         if section.kappa is not None and section.accuracy is not None:
-            lines.append(_of_section(report, section))
+            lines.append(_of_section(section))
     named = {judge.code: judge.name for line in lines for judge in line.judges if judge.accuracy.value is not None}
     return Answers(
         lines=tuple(lines),
@@ -242,7 +241,7 @@ def _accuracy(agreement: PeopleAgreement) -> Estimate:
     return _estimate(of.value, agreement.macro.accuracy if agreement.macro else None, str(UNDEFINED[of.reason]))
 
 
-def _of_values(report: StudyReport, question: ValueReport) -> Line:
+def _of_values(question: ValueReport) -> Line:
     exact, intervals = question.exact, question.exact_intervals
     return Line(
         key=question.data.name,
@@ -268,7 +267,7 @@ def _is_answered(data: QuestionData) -> bool:
     return of_people or any(answers.cell.size for answers in data.judges.values())
 
 
-def _of_section(report: StudyReport, section: SectionReport) -> Line:
+def _of_section(section: SectionReport) -> Line:
     assert section.kappa is not None
     assert section.accuracy is not None
     macro = section.macro
@@ -303,7 +302,6 @@ def _judge(result: JudgeResult) -> JudgeAnswer:
         baseline=result.baseline.accuracy.value,
         verdict=_verdict(test),
         winning_rate=test.winning_rate,
-        advantage=test.advantage_probability,
         n_people=test.n_people,
         n_left_out=test.n_left_out,
         epsilon=test.epsilon,

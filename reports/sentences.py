@@ -1,8 +1,8 @@
-"""The answers of a report in sentences: for its first page, and as paragraphs that can go into a paper."""
+"""The answers of a report in sentences, for its first page."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from django.utils.formats import number_format
@@ -10,7 +10,6 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from annotation.scheme.spec import Words
 from reports.answers import Answers, Estimate, JudgeAnswer, Line, Measure, published_of
 from reports.stats.alternative import MINIMUM_PEOPLE, TOO_FEW_PEOPLE
 from reports.stats.bootstrap import EVERY_DRAW_THE_SAME
@@ -126,13 +125,13 @@ def _of_people(answers: Answers) -> Tile:
             return Tile(title, _("Cannot be said"), _("no person has labelled: it takes two people"), "overview")
         if alike := _alike(answers):
             under = _("the share of equal answers; %(measure)s is not defined: %(reason)s")
-            under %= {"measure": _sign(alike[0]), "reason": alike[0].agreement.reason}
+            under %= {"measure": sign(alike[0]), "reason": alike[0].agreement.reason}
             return Tile(title, f"A_h {span([line.accuracy.value or 0.0 for line in alike])}", under, alike[0].table)
         first = answers.questions[0]
         return Tile(title, _("Cannot be said"), first.agreement.reason, first.table)
     if len(known) == 1:
         [line] = known
-        value = f"{_sign(line)} {number(line.agreement.value or 0)}{between(line.agreement)}"
+        value = f"{sign(line)} {number(line.agreement.value or 0)}{between(line.agreement)}"
         return Tile(title, value, _few_yet(levels_of(line) or line.rests_on, known), line.table)
     low, high = _ends(known)
     values = {"low": number(low.agreement.value or 0), "high": number(high.agreement.value or 0)}
@@ -141,7 +140,7 @@ def _of_people(answers: Answers) -> Tile:
         **{name: f"{quoted(line.name)} ({level})" if (level := level_of(line)) else quoted(line.name)
            for name, line in (("low", low), ("high", high))},
     }  # fmt: skip
-    return Tile(title, f"{_sign(low)} " + _("%(low)s to %(high)s") % values, _few_yet(under, known), "overview")
+    return Tile(title, f"{sign(low)} " + _("%(low)s to %(high)s") % values, _few_yet(under, known), "overview")
 
 
 def _few_yet(under: str, lines: Sequence[Line]) -> str:
@@ -163,7 +162,7 @@ def _alike(answers: Answers) -> list[Line]:
     return [line for line in answers.questions if line.accuracy.value is not None]
 
 
-def _sign(line: Line) -> str:
+def sign(line: Line) -> str:
     return "α" if line.measure == "alpha" else "κ"
 
 
@@ -216,16 +215,16 @@ def _of_ceiling(answers: Answers) -> Tile:
         )
         worst, of_worst = _worst(found)
         values["question"] = worst.name
-        values["worst"], values["ceiling"] = _with_interval(of_worst.beside_person), _with_interval(of_worst.of_person)
-    under = f"{under % values}; {_rests_on(answers, [judge for _line, judge in found])}"
+        values["worst"], values["ceiling"] = with_interval(of_worst.beside_person), with_interval(of_worst.of_person)
+    under = f"{under % values}; {rests_on(answers, [judge for _line, judge in found])}"
     return Tile(title, ceiling, under, f"{found[0][0].key}.judge-figures")
 
 
-def _with_interval(of: Estimate) -> str:
+def with_interval(of: Estimate) -> str:
     return f"{percent(of.value or 0.0)}{between(of, as_percent=True)}"
 
 
-def _rests_on(answers: Answers, judges: Sequence[JudgeAnswer]) -> str:
+def rests_on(answers: Answers, judges: Sequence[JudgeAnswer]) -> str:
     """What figures beside the human ceiling rest on, and what answering always the same would reach there: "31 to 33
     cells of 3 documents; majority-class baseline 60.6 to 67.7 %; no interval: too little data to draw from"."""
     cells, documents = [judge.n_cells for judge in judges], [judge.n_documents for judge in judges]
@@ -321,7 +320,7 @@ def about_people(answers: Answers, scheme: str) -> list[Sentence]:
                 "share": percent(line.accuracy.value or 0),
             }
             said.append(Sentence(text % values, line.table, warns=True))
-        return said + _nobody_has_answered(answers)
+        return said + nobody_has_answered(answers)
     if len(known) == 1:
         said.append(Sentence(_agreement(known[0]), known[0].table))
     else:
@@ -362,17 +361,17 @@ def about_people(answers: Answers, scheme: str) -> list[Sentence]:
             said.append(Sentence(text, lines[0].table, warns=True))
     undefined: dict[tuple[str, str], list[Line]] = {}
     for line in (line for line in answers.questions if line.agreement.value is None):
-        undefined.setdefault((_sign(line), line.agreement.reason), []).append(line)
-    for (sign, reason), lines in undefined.items():
-        values = {"questions": _quoted(lines), "measure": sign, "reason": reason}
+        undefined.setdefault((sign(line), line.agreement.reason), []).append(line)
+    for (measure, reason), lines in undefined.items():
+        values = {"questions": _quoted(lines), "measure": measure, "reason": reason}
         text = _("On %(questions)s %(measure)s is not defined: %(reason)s.") % values
         said.append(Sentence(text, lines[0].table, warns=True))
-    said.extend(_nobody_has_answered(answers))
-    said.extend(_beside_published(scheme, answers))
+    said.extend(nobody_has_answered(answers))
+    said.extend(beside_published(scheme, answers))
     return said
 
 
-def _nobody_has_answered(answers: Answers) -> list[Sentence]:
+def nobody_has_answered(answers: Answers) -> list[Sentence]:
     """One sentence for all questions of which nothing else is said."""
     if not (lines := answers.unanswered):
         return []
@@ -382,7 +381,7 @@ def _nobody_has_answered(answers: Answers) -> list[Sentence]:
 def _figure(line: Line) -> str:
     """A line's agreement: "κ 0.63 [0.60, 0.66], substantial"."""
     assert line.agreement.value is not None
-    text = f"{_sign(line)} {number(line.agreement.value)}{between(line.agreement)}"
+    text = f"{sign(line)} {number(line.agreement.value)}{between(line.agreement)}"
     return f"{text}, {level}" if (level := level_of(line)) else text
 
 
@@ -399,7 +398,7 @@ def _agreement(line: Line) -> str:
     return _("Agreement between people is %(level)s: %(measure)s = %(value)s (%(rests_on)s).") % values
 
 
-def _beside_published(scheme: str, answers: Answers) -> list[Sentence]:
+def beside_published(scheme: str, answers: Answers) -> list[Sentence]:
     said = []
     for line, of in published_of(scheme, answers):
         if of.kappa is not None and line.agreement.value is not None:
@@ -478,8 +477,8 @@ def _nearest(answers: Answers, code: str, name: str) -> Sentence:
     worst, of_worst = _worst(found)
     values = {
         "judge": quoted(name),
-        "share": _with_interval(of_worst.beside_person),
-        "ceiling": _with_interval(of_worst.of_person),
+        "share": with_interval(of_worst.beside_person),
+        "ceiling": with_interval(of_worst.of_person),
         "question": worst.name,
     }
     if len(answers.judges) == 1:
@@ -499,7 +498,7 @@ def _nearest(answers: Answers, code: str, name: str) -> Sentence:
         )
     text %= values
     text += " " + _("Both are of the cells that it and two people have answered: %(rests_on)s.") % {
-        "rests_on": _rests_on(answers, [of_worst])
+        "rests_on": rests_on(answers, [of_worst])
     }
     if of_worst.n_others:
         text += " " + _(
@@ -630,154 +629,3 @@ def _listed(names: Iterable[str]) -> str:
         "names": ", ".join(every[:_MOST_NAMED]),
         "n": more,
     }
-
-
-# --- for a paper ------------------------------------------------------------------------------------------------------
-
-
-def methods_paragraph(answers: Answers, words: Words) -> str:
-    """How it was measured, as a paper says it."""
-    lines = answers.questions
-    if not answers.n_people:
-        return _("No annotator has labelled anything yet.")
-    said = [
-        ngettext(
-            "%(people)s annotator labelled %(rows)s %(of_rows)s in %(sheets)s %(of_sheets)s.",
-            "%(people)s annotators labelled %(rows)s %(of_rows)s in %(sheets)s %(of_sheets)s.",
-            answers.n_people,
-        )
-        % {
-            "people": count(answers.n_people),
-            "rows": count(answers.n_rows),
-            "of_rows": words.row if answers.n_rows == 1 else words.rows,
-            "sheets": count(answers.n_sheets),
-            "of_sheets": words.sheet if answers.n_sheets == 1 else words.sheets,
-        },
-        ngettext(
-            "%(n)s %(rows)s was labelled by two or more.",
-            "%(n)s %(rows)s were labelled by two or more.",
-            answers.n_twice,
-        )
-        % {"n": count(answers.n_twice), "rows": words.row if answers.n_twice == 1 else words.rows},
-    ]
-    if any(line.measure != "alpha" for line in lines):
-        said.append(
-            _(
-                "Inter-annotator agreement is Cohen’s κ (Cohen, 1960), the mean over all pairs of annotators of each "
-                "%(sheet)s, and the macro accuracy A_h, the share of equal answers averaged over %(sheets)s and then "
-                "over pairs."
-            )
-            % {"sheet": words.sheet, "sheets": words.sheets}
-        )
-    if any(line.measure == "weighted-kappa" for line in lines):
-        said.append(_("Scales have quadratic weights (Cohen, 1968)."))
-    if any(line.measure == "alpha" for line in lines):
-        said.append(_("Questions without options are given Krippendorff’s α (Krippendorff, 2011)."))
-    if answers.judges:
-        said.append(
-            _(
-                "A judge’s accuracy A_m is the share of cells in which it chose what one of the annotators chose, "
-                "averaged over %(sheets)s."
-            )
-            % {"sheets": words.sheets}
-        )
-    if any(judge.ceiling is not None for line in lines for judge in line.judges):
-        said.append(
-            _(
-                "The human ceiling leaves each annotator out in turn and measures them by the same rule against the "
-                "others."
-            )
-        )
-    tested = [judge for line in lines for judge in line.judges if judge.verdict in ("may", "may-not")]
-    epsilons = sorted({judge.epsilon for judge in tested})
-    if epsilons:
-        said.append(
-            _(
-                "Whether a judge may replace an annotator was tested by the Alternative Annotator Test (Calderon et "
-                "al., 2025) with ε = %(epsilon)s and at least 30 cells for each of three or more annotators."
-            )
-            % {"epsilon": ", ".join(number(of) for of in epsilons)}
-        )
-    if answers.drawn and any(estimate.low is not None for estimate in _estimates(answers)):
-        said.append(
-            _("Intervals are 95 %% bootstrap intervals from %(draws)s resamples of whole %(drawn)s (seed %(seed)s).")
-            % {
-                "draws": count(answers.n_draws),
-                "drawn": words.rows if answers.drawn == "document" else words.sheets,
-                "seed": answers.seed,
-            }
-        )
-    if answers.simulated:
-        said.append(_("Some raters are simulated: a program made their labels up."))
-    return " ".join(said)
-
-
-def _estimates(answers: Answers) -> Iterator[Estimate]:
-    for line in answers.lines:
-        yield from (line.agreement, line.accuracy)
-        for judge in line.judges:
-            yield from (judge.accuracy, judge.of_person, judge.beside_person)
-
-
-def results_paragraph(answers: Answers, scheme: str) -> str:
-    """What came out, as a paper says it."""
-    said = []
-    for line in answers.lines:
-        if not line.answered:
-            continue
-        accuracy = line.accuracy
-        of_accuracy = ""
-        if accuracy.value is not None:
-            of_accuracy = f"; A_h = {percent(accuracy.value)}{between(accuracy, as_percent=True)}"
-        if line.agreement.value is None:
-            text = (
-                _("The mean of the questions of “%(question)s”: %(measure)s is not defined (%(reason)s)%(accuracy)s.")
-                if line.is_mean
-                else _("On “%(question)s” %(measure)s is not defined (%(reason)s)%(accuracy)s.")
-            )
-            values = {"measure": _sign(line), "reason": line.agreement.reason, "accuracy": of_accuracy}
-            said.append(text % {"question": line.name, **values})
-            continue
-        figures = f"{_sign(line)} = {number(line.agreement.value)}{between(line.agreement)}"
-        if line.is_mean:
-            text = _("As the mean of the questions of “%(question)s”, %(figures)s.")
-        elif level := level_of(line):
-            text = _("On “%(question)s” annotators reached %(figures)s.")
-            figures += " " + _("(%(level)s agreement by Landis and Koch, 1977)") % {"level": level}
-        else:
-            text = _("On “%(question)s” annotators reached %(figures)s.")
-        said.append(text % {"question": line.name, "figures": figures + of_accuracy})
-    said += [sentence.text for sentence in (*_nobody_has_answered(answers), *_beside_published(scheme, answers))]
-    for code, name in answers.judges:
-        said += _results_of(answers, code, name)
-    return " ".join(said)
-
-
-def _results_of(answers: Answers, code: str, name: str) -> list[str]:
-    said = []
-    for line in answers.questions:
-        judge = next((judge for judge in line.judges if judge.code == code), None)
-        if judge is None or judge.accuracy.value is None:
-            continue
-        text = _("%(judge)s on “%(question)s”: A_m = %(accuracy)s") % {
-            "judge": name,
-            "question": line.name,
-            "accuracy": f"{percent(judge.accuracy.value)}{between(judge.accuracy, as_percent=True)}",
-        }
-        if judge.gap is not None:
-            text += "; " + _("human ceiling %(ceiling)s, the judge beside it %(beside)s") % {
-                "ceiling": _with_interval(judge.of_person),
-                "beside": _with_interval(judge.beside_person),
-            }
-            text += f" ({_rests_on(answers, [judge])})"
-        if judge.baseline is not None:
-            text += "; " + _("majority-class baseline %(share)s") % {"share": percent(judge.baseline)}
-        if judge.winning_rate is not None:
-            text += "; " + _("ω = %(rate)s, %(verdict)s a person") % {
-                "rate": number(judge.winning_rate),
-                "verdict": VERDICTS[judge.verdict],
-            }
-        elif judge.verdict == "not-enough":
-            text += "; " + _("not enough annotators for the Alternative Annotator Test")
-        said.append(text + ".")
-    return said

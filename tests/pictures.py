@@ -64,7 +64,6 @@ def draw() -> None:
         browser = playwright.chromium.launch(executable_path=system_chromium(), args=FLAGS)
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         page.goto(f"{SITE}/login/")
-        keep(page, "demo")
         label(page)
         keep(page, "grid")
         become(page, "manager", "/studies/demo/judges/")

@@ -121,11 +121,6 @@ class StateGraph:
                 found.add(edge.target)
         return frozenset(found)
 
-    def holding(self, of: str, step: int) -> tuple[State, ...]:
-        """What exists after a step and contains the state `of`."""
-        all_of = self.descendants(of)
-        return tuple(state for state in self.world(step) if state.id in all_of)
-
 
 def graph_of(start: Iterable[str], answers: Sequence[Sequence[Given] | None]) -> StateGraph:
     """The graph of a table.

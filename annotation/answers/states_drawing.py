@@ -84,7 +84,7 @@ def drawn(graph: StateGraph, *, width: int = 420) -> Drawing:
     """The drawing of a graph, at least `width` pixels wide."""
     lines = _lines(graph)
     rows = {of: row for row, (_kind, _step, of, _name) in enumerate(lines) if of}
-    used_at = _used_at(graph, lines, rows)
+    used_at = _used_at(graph, rows)
     lanes = _lanes(graph, lines, rows, used_at)
     n_lanes = max(lanes.values(), default=0) + 1
     text_x = LEFT + n_lanes * LANE + 6
@@ -159,7 +159,7 @@ def _lines(graph: StateGraph) -> list[_Line]:
     return lines
 
 
-def _used_at(graph: StateGraph, lines: Sequence[_Line], rows: dict[str, int]) -> dict[str, int]:
+def _used_at(graph: StateGraph, rows: dict[str, int]) -> dict[str, int]:
     """{id: the last line to which its lane leads}. What is there in the end has no lane below its dot."""
     last: dict[str, int] = {}
     for edge in graph.edges:

@@ -141,19 +141,6 @@ def lineage_of(*, row: Row | None = None, column: Column | None = None) -> list[
     return _rests(Lineage.objects.filter(of))
 
 
-def made_from(
-    *, label: Label | None = None, row: Row | None = None, column: Column | None = None, question: int | None = None
-) -> list[Rest]:
-    """What was made of a label; or of a row or one of its cells, whoever's the label. Three queries."""
-    if label is not None:
-        of = Q(assignment=label.assignment_id, column=label.column_id, question=label.question_id)
-    else:
-        of = Q(row=row)
-        of &= Q(column=column) if column is not None else Q()
-        of &= Q(question=question) if question is not None else Q()
-    return _rests(Lineage.objects.filter(of))
-
-
 def lineage_in(study: Study, *, begin: int = 0, most: int = 500) -> list[Rest]:
     """What the rows and columns of a derived study rest on, a page of it. Three queries."""
     return _rests(study.lineage.all()[begin : begin + most])

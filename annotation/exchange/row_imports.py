@@ -279,21 +279,13 @@ def column_name(facets: Mapping[str, str]) -> str:
 
 
 def add_columns(
-    *,
-    sheet: Sheet,
-    section: Section,
-    present: Sequence[Column],
-    facets: Sequence[Mapping[str, str]],
-    positions: Sequence[int] | None = None,
-    keep_blank: bool = False,
+    *, sheet: Sheet, section: Section, present: Sequence[Column], facets: Sequence[Mapping[str, str]]
 ) -> list[Column]:
     """Append columns to the ones `present` in a section of a sheet, and return all; the new ones are last.
 
-    The single blank column that a section has while nothing is looked for makes way, unless it is labelled or kept.
+    The single blank column that a section has while nothing is looked for makes way, unless it is labelled.
     """
-    left, new, gone = more_columns(
-        sheet=sheet, section=section, present=present, facets=facets, positions=positions, keep_blank=keep_blank
-    )
+    left, new, gone = more_columns(sheet=sheet, section=section, present=present, facets=facets)
     Column.objects.filter(pk__in=[column.pk for column in gone]).delete()
     return left + Column.objects.bulk_create(new)
 

@@ -15,7 +15,7 @@ from typing import BinaryIO, NamedTuple
 
 from annotation.answers import AnswerKind, Value
 from annotation.scheme.spec import QuestionSpec
-from base.sentences import Sentence, gettext_noop
+from base.sentences import Sentence, SentenceError, gettext_noop
 
 DELIMITERS = "\t;,"
 MAX_PROBLEMS_SHOWN = 50
@@ -27,12 +27,8 @@ _MOST_HEADINGS = 10_000
 _MISSING_OF_ANY, _MISSING_A_CELL = 1_000_000, 10
 
 
-class TableError(ValueError):
+class TableError(SentenceError, ValueError):
     """The file as a whole cannot be read; `sentence` says why and what helps."""
-
-    def __init__(self, template: str, **values: int | str) -> None:
-        self.sentence = Sentence(template, tuple(values.items()))
-        super().__init__(str(self.sentence))
 
 
 @dataclass

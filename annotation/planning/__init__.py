@@ -15,13 +15,3 @@ from __future__ import annotations
 from annotation.planning.design import Design, ImpossibleDesign, OverlapRequest
 from annotation.planning.drawing import NOTHING_SHARED, balanced_design
 from annotation.planning.sampling import BY_SHEET, RowChoice
-
-__all__ = [
-    "BY_SHEET",
-    "NOTHING_SHARED",
-    "Design",
-    "ImpossibleDesign",
-    "OverlapRequest",
-    "RowChoice",
-    "balanced_design",
-]

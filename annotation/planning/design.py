@@ -6,19 +6,14 @@ from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations
 
-from base.sentences import Sentence
+from base.sentences import Sentence, SentenceError
 
 Pair = tuple[int, int]
 
 
-class ImpossibleDesign(Exception):
+class ImpossibleDesign(SentenceError):
     """No design can meet the request; `sentence` says which number is in the way."""
-
-    def __init__(self, template: str, **numbers: int | float | str) -> None:
-        self.sentence = Sentence(template, tuple(numbers.items()))
-        super().__init__(str(self.sentence))
 
 
 @dataclass(frozen=True)
@@ -76,57 +71,7 @@ class Design:
         return raters
 
     @property
-    def labelled_once(self) -> int:
-        return sum(len(raters) == 1 for raters in self.raters_of.values())
-
-    @property
-    def labelled_twice(self) -> int:
-        return sum(len(raters) == 2 for raters in self.raters_of.values())
-
-    @property
-    def labelled_thrice(self) -> int:
-        return sum(len(raters) == 3 for raters in self.raters_of.values())
-
-    @property
     def documents_of_rater(self) -> list[int]:
         """Documents that each rater labels, shape (raters,)."""
         counts = Counter(rater for _, _, rater in self.assignments)
         return [counts[rater] for rater in range(self.request.raters)]
-
-    @property
-    def sheets_of_rater(self) -> list[int]:
-        """Sheets on which each rater labels a document, shape (raters,)."""
-        counts = Counter(rater for _, rater in self.documents_in_sheet)
-        return [counts[rater] for rater in range(self.request.raters)]
-
-    @cached_property
-    def documents_in_sheet(self) -> Counter[tuple[int, int]]:
-        """Documents that each rater labels in each sheet, by (sheet, rater)."""
-        return Counter((sheet, rater) for sheet, _, rater in self.assignments)
-
-    @cached_property
-    def shared_in_sheet(self) -> Counter[tuple[int, int, int]]:
-        """Documents that two raters of a sheet both label, by (sheet, rater, higher rater)."""
-        return Counter(
-            (sheet, *pair) for (sheet, _), raters in self.raters_of.items() for pair in combinations(raters, 2)
-        )
-
-    @property
-    def documents_shared(self) -> dict[Pair, int]:
-        """Documents that each pair of raters of the study labels both."""
-        shared = dict.fromkeys(combinations(range(self.request.raters), 2), 0)
-        for (_, a, b), documents in self.shared_in_sheet.items():
-            shared[a, b] += documents
-        return shared
-
-    @property
-    def sheets_shared(self) -> dict[Pair, int]:
-        """Sheets on which both raters of each pair label documents, the same ones or not."""
-        shared = dict.fromkeys(combinations(range(self.request.raters), 2), 0)
-        raters_of_sheet: dict[int, list[int]] = {}
-        for sheet, rater in self.documents_in_sheet:
-            raters_of_sheet.setdefault(sheet, []).append(rater)
-        for raters in raters_of_sheet.values():
-            for pair in combinations(sorted(raters), 2):
-                shared[pair] += 1
-        return shared

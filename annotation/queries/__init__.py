@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from annotation.queries.adding import DrawnMore, Had, MoreRequest, draw_more, had
-from annotation.queries.arriving import arriving, coming_rows, is_being_shown
-from annotation.queries.board import Board, BoardLine, board, seen
-from annotation.queries.codes import CODE, PREFIX, code_of
+from annotation.queries.adding import (
+    DrawnMore,
+    MoreRequest,
+    draw_more,
+    had,
+)
+from annotation.queries.arriving import (
+    arriving,
+    coming_rows,
+)
+from annotation.queries.board import (
+    BoardLine,
+    board,
+    seen,
+)
 from annotation.queries.drafting import Startable, draftable, sources
 from annotation.queries.drafts import EditRate, edit_rates
 from annotation.queries.grid import (
@@ -15,15 +26,20 @@ from annotation.queries.grid import (
     GridStep,
     GridTable,
     OpenCell,
-    Unfinished,
     cell_values,
     cells_of_columns,
-    drawn,
     grid,
     unfinished_cells,
 )
 from annotation.queries.notes import Asked, notes, sheets_shown
-from annotation.queries.people import deletions_of, free_code, links, open_deletions_of, rater_ids, roles, studies_of
+from annotation.queries.people import (
+    deletions_of,
+    free_code,
+    links,
+    open_deletions_of,
+    roles,
+    studies_of,
+)
 from annotation.queries.planning import (
     MOST_WORDS,
     Given,
@@ -44,19 +60,25 @@ from annotation.queries.planning import (
     work_given,
 )
 from annotation.queries.progress import (
-    ActiveTime,
-    NextSheet,
-    RaterProgress,
-    RaterTime,
-    SheetProgress,
     active_time,
     my_sheets,
     next_sheet,
     rater_progress,
     sheets_with_counts,
 )
-from annotation.queries.replanning import DrawnReplan, Move, ReplanRequest, Vacancies, draw_replan, vacancies
-from annotation.queries.rewording import AskedBy, Unread, Wording, asked_by, n_from_before, unread, wordings
+from annotation.queries.replanning import (
+    DrawnReplan,
+    Move,
+    ReplanRequest,
+    draw_replan,
+    vacancies,
+)
+from annotation.queries.rewording import (
+    asked_by,
+    n_from_before,
+    unread,
+    wordings,
+)
 from annotation.queries.saving import (
     Standing,
     codes_before,
@@ -73,114 +95,12 @@ from annotation.queries.saving import (
     standing,
 )
 from annotation.queries.schemes import whole_columns, whole_scheme, whole_sections
-from annotation.queries.states import RaterGraph, TableOfStates, has_states, state_graphs, tables_of_states
-from annotation.queries.warnings import Warned, can_warn, warned
-
-__all__ = [
-    "CODE",
-    "MOST_WORDS",
-    "PREFIX",
-    "ActiveTime",
-    "Asked",
-    "AskedBy",
-    "Board",
-    "BoardLine",
-    "Cell",
-    "DrawnMore",
-    "DrawnReplan",
-    "EditRate",
-    "Given",
-    "Grid",
-    "GridLine",
-    "GridStep",
-    "GridTable",
-    "Had",
-    "MoreRequest",
-    "Move",
-    "NextSheet",
-    "OpenCell",
-    "RaterGraph",
-    "RaterProgress",
-    "RaterTime",
-    "ReplanRequest",
-    "SheetProgress",
-    "SheetToPlan",
-    "Standing",
-    "Startable",
-    "StudyRows",
-    "TableOfStates",
-    "Unfinished",
-    "Unread",
-    "Vacancies",
-    "Warned",
-    "Wording",
-    "WorkGiven",
-    "active_time",
-    "arriving",
-    "asked_by",
-    "asks",
-    "board",
-    "can_warn",
-    "cell_values",
-    "cells_of_columns",
-    "code_of",
-    "codes_before",
-    "columns_to_change",
-    "coming_rows",
-    "deletions_of",
-    "draftable",
-    "draw_more",
-    "draw_replan",
-    "drawn",
-    "edit_rates",
-    "facet_words",
-    "free_code",
-    "free_rows",
-    "given_to_judges",
-    "grid",
-    "had",
-    "has_states",
-    "is_being_shown",
-    "is_unfinished",
-    "known",
-    "labels_of_columns",
-    "links",
-    "lock_in_order",
-    "locked",
-    "mine_to_change",
-    "mine_to_submit",
-    "my_sheets",
-    "n_from_before",
-    "next_sheet",
-    "notes",
-    "open_deletions_of",
-    "rater_ids",
-    "rater_progress",
-    "recorded",
-    "roles",
-    "rows_of_judges",
-    "rows_of_sheet",
-    "rows_to_label",
-    "sample",
-    "seats",
-    "seats_after",
-    "seen",
-    "sheets_shown",
-    "sheets_with_counts",
-    "sources",
-    "standing",
-    "state_graphs",
-    "studies_of",
-    "study_rows",
-    "tables_of_states",
-    "unfinished",
-    "unfinished_cells",
-    "unread",
-    "vacancies",
-    "warned",
-    "whole_columns",
-    "whole_scheme",
-    "whole_sections",
-    "wordings",
-    "work_given",
-]
+from annotation.queries.states import (
+    RaterGraph,
+    has_states,
+    state_graphs,
+)
+from annotation.queries.warnings import (
+    can_warn,
+    warned,
+)

@@ -333,7 +333,6 @@ class OpenCell:
     name: str
     column: Column
     question: Question
-    has_preset: bool
 
 
 class Unfinished(NamedTuple):
@@ -357,7 +356,6 @@ def unfinished_cells(assignment: Assignment) -> Unfinished:
                     name=_named(column, line.question, several=len(table.questions) > 1),
                     column=column,
                     question=line.question,
-                    has_preset=bool(cell.preset),
                 )
                 (left.open if cell.open else left.drafts).append(named)
     return left

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from annotation.answers import AnswerRefused, kind_of, transitions
 from annotation.answers.states import StateGraph, graph_of
-from annotation.models import Assignment, Column, Label, Question, Section, Sheet
+from annotation.models import Assignment, Column, Label, Question, Section, Study
 from annotation.queries.schemes import whole_scheme
 from annotation.scheme.spec import SchemeSpec
 
@@ -36,27 +36,13 @@ def has_states(scheme: SchemeSpec) -> bool:
     return any(question.transitions for section in scheme.sections for question in section.questions)
 
 
-def tables_of_states(sheet: Sheet) -> list[TableOfStates]:
-    """Two queries, and one more where the scheme's sections are not loaded."""
-    sections = {section.pk: section for section in whole_scheme(sheet.study.scheme).sections.all()}
-    columns: dict[int, list[Column]] = defaultdict(list)
-    for column in sheet.columns.filter(section__in=sections).order_by("position"):
-        columns[column.section_id].append(column)
-    return [
-        TableOfStates(section, question, tuple(columns[pk]))
-        for pk, section in sections.items()
-        for question in section.questions.all()
-        if section.spec.question(question.key).transitions and columns[pk]
-    ]
-
-
-def state_graphs(sheet: Sheet, assignments: Iterable[Assignment]) -> list[RaterGraph]:
-    """The graphs of some assignments of a sheet, in their order; one query more than `tables_of_states`."""
+def state_graphs(study: Study, assignments: Iterable[Assignment]) -> list[RaterGraph]:
+    """The graphs of some assignments of a study, each with its row, in their order. Two queries, and one more where
+    the scheme's sections are not loaded."""
     assignments = list(assignments)
-    tables = tables_of_states(sheet)
-    labels = Label.objects.filter(
-        assignment__in=assignments, question__in=[table.question.pk for table in tables], value__isnull=False
-    )
+    tables = _tables_of_states(study, {assignment.row.sheet_id for assignment in assignments})
+    asked = {table.question.pk for of_sheet in tables.values() for table in of_sheet}
+    labels = Label.objects.filter(assignment__in=assignments, question__in=asked, value__isnull=False)
     said = {
         (assignment, column, question): value
         for assignment, column, question, value in labels.order_by().values_list(
@@ -65,7 +51,7 @@ def state_graphs(sheet: Sheet, assignments: Iterable[Assignment]) -> list[RaterG
     }
     found = []
     for assignment in assignments:
-        for table in tables:
+        for table in tables[assignment.row.sheet_id]:
             if not assignment.asks(table.section):
                 continue
             spec = table.section.spec.question(table.question.key)
@@ -80,3 +66,20 @@ def state_graphs(sheet: Sheet, assignments: Iterable[Assignment]) -> list[RaterG
             start = transitions.start(spec, assignment.row.facets)
             found.append(RaterGraph(assignment, table, start, answers, graph_of(start, answers)))
     return found
+
+
+def _tables_of_states(study: Study, sheets: set[int]) -> dict[int, list[TableOfStates]]:
+    """By the sheet's number. One query, and one more where the scheme's sections are not loaded."""
+    sections = {section.pk: section for section in whole_scheme(study.scheme).sections.all()}
+    columns: dict[tuple[int, int], list[Column]] = defaultdict(list)
+    for column in Column.objects.filter(sheet__in=sheets, section__in=sections).order_by("position"):
+        columns[column.sheet_id, column.section_id].append(column)
+    return {
+        sheet: [
+            TableOfStates(section, question, tuple(columns[sheet, pk]))
+            for pk, section in sections.items()
+            for question in section.questions.all()
+            if section.spec.question(question.key).transitions and columns[sheet, pk]
+        ]
+        for sheet in sheets
+    }

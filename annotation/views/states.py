@@ -30,7 +30,7 @@ def of_assignment(request: AppRequest, pk: int) -> HttpResponse:
     assignment = get_object_or_404(mine, pk=pk)
     if owed := actions.owed_in_study(study=assignment.row.sheet.study, user=request.user):
         return refusal(owed)
-    graphs = queries.state_graphs(assignment.row.sheet, [assignment])
+    graphs = queries.state_graphs(assignment.row.sheet.study, [assignment])
     return render(request, "annotation/_states.html", {"graphs": [picture(one, width=WIDE) for one in graphs]})
 
 
@@ -48,7 +48,7 @@ def of_row(request: AppRequest, pk: int) -> HttpResponse:
         assignment.row = row
     order = {Rater.Kind.PERSON: 0, Rater.Kind.JUDGE: 1, Rater.Kind.GOLD: 2}
     assignments.sort(key=lambda one: (order[Rater.Kind(one.rater.kind)], one.rater.code, one.repeat))
-    graphs = [one for one in queries.state_graphs(sheet, assignments) if any(a is not None for a in one.answers)]
+    graphs = [one for one in queries.state_graphs(sheet.study, assignments) if any(a is not None for a in one.answers)]
     told = [picture(one, width=BESIDE, others=_others(one, graphs), of_row=True) for one in graphs]
     return render(request, "annotation/_states.html", {"graphs": told, "several": True, "row": row})
 

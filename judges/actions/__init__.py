@@ -15,7 +15,6 @@ from judges.actions.extraction_runs import (
 from judges.actions.extraction_work import EXTRACTING
 from judges.actions.keeping import archive, forget_prompt, rename, take_back
 from judges.actions.lineage import (
-    MOST_ARMS,
     came_from,
     count_as_arm,
     create_arms,
@@ -27,43 +26,3 @@ from judges.actions.stacking import create_stacker, weigh
 from judges.actions.trials import TRYING, cancel_trial, note_asked, start_trial
 from judges.actions.work import JUDGING
 from work.actions import take_up
-
-__all__ = [
-    "EXTRACTING",
-    "JUDGING",
-    "MAX_REPEATS",
-    "MOST_ARMS",
-    "MOST_EXAMPLES",
-    "TRYING",
-    "Line",
-    "archive",
-    "calibrate",
-    "came_from",
-    "cancel_extraction",
-    "cancel_run",
-    "cancel_trial",
-    "correct",
-    "count_as_arm",
-    "create_arms",
-    "create_average",
-    "create_calibrated",
-    "create_candidate_arms",
-    "create_extractor",
-    "create_judge",
-    "create_stacker",
-    "create_with_examples",
-    "forget_prompt",
-    "note_asked",
-    "refuse_taken",
-    "rename",
-    "resume_extraction",
-    "resume_run",
-    "score_items",
-    "start_extraction",
-    "start_run",
-    "start_trial",
-    "store_prompt",
-    "take_back",
-    "take_up",
-    "weigh",
-]

@@ -9,8 +9,7 @@ from django.utils.translation import gettext as _
 
 from annotation.actions import Refused, refuse_while_shown
 from annotation.models import Study
-from judges.actions.creating import create_judge
-from judges.actions.lineage import came_from
+from judges.actions.lineage import made_like, refuse_name
 from judges.calibrations import examples as queries
 from judges.lineage.models import Origin
 from judges.methods import Method, prompting
@@ -49,26 +48,12 @@ def create_with_examples(
                 "the method “cloze” whose prompt has $nearest_KIND in its cells, and no $evidence_KIND beside it."
             )
         )
-    if Judge.objects.filter(name=name).exists():
-        raise Refused(_("There is a judge called “%(name)s” already.") % {"name": name})
+    refuse_name(name)
     found = _found(judge, study, rows, each=each, seed=seed)
     documents = ", ".join(map(str, found.rows))
     said = f"of documents {documents} of the study {study.slug}, seed {seed}, labels {found.labels_sha256[:12]}"
     text = prompting.rewritten(judge.prompt.text, "examples", found.texts, comment=f"Examples: {said}")
-    made = create_judge(
-        name=name,
-        method=judge.method,
-        normalisation=judge.normalisation,
-        chat_template=judge.chat_template,
-        temperature=judge.temperature,
-        max_new_tokens=judge.max_new_tokens,
-        model=judge.model,
-        evidence=judge.evidence,
-        prompt_text=text,
-        study=study,
-    )
-    came_from(judge=made, parent=judge, how=Origin.How.EXAMPLES, study=study, rows=found.rows)
-    return made
+    return made_like(judge=judge, study=study, name=name, prompt_text=text, how=Origin.How.EXAMPLES, rows=found.rows)
 
 
 def _found(judge: Judge, study: Study, rows: Collection[int], *, each: int, seed: int) -> queries.Drawn:

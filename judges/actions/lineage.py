@@ -56,7 +56,8 @@ def create_arms(*, judge: Judge, study: Study, n: int | None = None) -> list[Jud
 
 def _arm(judge: Judge, study: Study, turn: int) -> Judge:
     name = f"{judge.name[:50]}-turn-{turn}"
-    return _made(judge, study, name, prompting.rewritten(_turned_examples(judge, study, turn), "turn", turn))
+    text = prompting.rewritten(_turned_examples(judge, study, turn), "turn", turn)
+    return made_like(judge=judge, study=study, name=name, prompt_text=text)
 
 
 @transaction.atomic
@@ -86,18 +87,21 @@ def create_candidate_arms(*, judge: Judge, study: Study) -> list[Judge]:
         raise Refused(_("“%(judge)s” has an arm of each order of the candidates already.") % {"judge": judge.name})
     written = found.model_dump(mode="json", exclude_defaults=True)
     return [
-        _made(
-            judge,
-            study,
-            f"{judge.name[:46]}-candidates-{turn}",
-            prompting.rewritten(judge.prompt.text, "candidates", {**written, "turn": turn}),
+        made_like(
+            judge=judge,
+            study=study,
+            name=f"{judge.name[:46]}-candidates-{turn}",
+            prompt_text=prompting.rewritten(judge.prompt.text, "candidates", {**written, "turn": turn}),
         )
         for turn in left
     ]
 
 
-def _made(judge: Judge, study: Study, name: str, text: str) -> Judge:
-    _refuse_name(name)
+def made_like(
+    *, judge: Judge, study: Study, name: str, prompt_text: str, how: str = Origin.How.ARM, rows: Collection[int] = ()
+) -> Judge:
+    """A judge like `judge` with another prompt. `how`, `rows`: as for `came_from`."""
+    refuse_name(name)
     made = create_judge(
         name=name,
         method=judge.method,
@@ -107,10 +111,10 @@ def _made(judge: Judge, study: Study, name: str, text: str) -> Judge:
         max_new_tokens=judge.max_new_tokens,
         model=judge.model,
         evidence=judge.evidence,
-        prompt_text=text,
+        prompt_text=prompt_text,
         study=study,
     )
-    came_from(judge=made, parent=judge, how=Origin.How.ARM, study=study)
+    came_from(judge=made, parent=judge, how=how, study=study, rows=rows)
     return made
 
 
@@ -209,6 +213,6 @@ def _refuse_arm(judge: Judge) -> None:
         )
 
 
-def _refuse_name(name: str) -> None:
+def refuse_name(name: str) -> None:
     if Judge.objects.filter(name=name).exists():
         raise Refused(_("There is a judge called “%(name)s” already.") % {"name": name})

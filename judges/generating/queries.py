@@ -237,10 +237,6 @@ class Written:
     def tokens_a_second(self) -> float | None:
         return self.tokens / self.seconds if self.tokens and self.seconds else None
 
-    @property
-    def suspect(self) -> int:
-        return sum(self.signs.values())
-
 
 def written(run: GenerationRun) -> Written:
     """Two queries."""

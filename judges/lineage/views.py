@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -48,24 +48,19 @@ def piece(study: Study, judge: Judge) -> dict[str, Any]:
 @for_roles(Role.MANAGER)
 def make_arms(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     """Judges that read the options in the other orders."""
-
-    def make(judge: Judge) -> str:
-        n = len(actions.create_arms(judge=judge, study=study))
-        return ngettext("%(n)s arm is made. Start it.", "%(n)s arms are made. Start each of them.", n) % {"n": n}
-
-    return _made(request, study, pk, make)
+    return _made(request, study, pk, lambda judge: _arms_made(actions.create_arms(judge=judge, study=study)))
 
 
 @require_POST
 @for_roles(Role.MANAGER)
 def make_candidate_arms(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     """Judges that read the candidates of the evidence in the other orders."""
+    return _made(request, study, pk, lambda judge: _arms_made(actions.create_candidate_arms(judge=judge, study=study)))
 
-    def make(judge: Judge) -> str:
-        n = len(actions.create_candidate_arms(judge=judge, study=study))
-        return ngettext("%(n)s arm is made. Start it.", "%(n)s arms are made. Start each of them.", n) % {"n": n}
 
-    return _made(request, study, pk, make)
+def _arms_made(arms: Sequence[Judge]) -> str:
+    n = len(arms)
+    return ngettext("%(n)s arm is made. Start it.", "%(n)s arms are made. Start each of them.", n) % {"n": n}
 
 
 @require_POST

@@ -137,9 +137,7 @@ class Candidates(BaseModel):
         return turned
 
 
-def detected(
-    documents: Sequence[Sequence[Block]], questions: Mapping[str, QuestionSpec], kinds: Sequence[str] = ()
-) -> Candidates | None:
+def detected(documents: Sequence[Sequence[Block]], questions: Mapping[str, QuestionSpec]) -> Candidates | None:
     """The candidates of a study, where an option is what each document calls one of them: by its key or label a heading
     or a kind of evidence. The first question that has such options says which they are; None where none has.
 

@@ -196,7 +196,7 @@ def _by_thresholds(
     return _candidate("thresholds", normalisation, scores, people, keys, bias, temperature, chosen)
 
 
-def most_right(scores: FloatArray, people: IntArray, rounds: int = 3) -> FloatArray:
+def most_right(scores: FloatArray, people: IntArray) -> FloatArray:
     """Biases under which the most cells are right, sought one option after the other from none; shape (n_options,).
 
     Where an option begins and ceases to win, its bias has a step; of the best stretches between steps the one nearest
@@ -205,7 +205,7 @@ def most_right(scores: FloatArray, people: IntArray, rounds: int = 3) -> FloatAr
     n_cells, n_options = scores.shape
     cells = np.arange(n_cells)
     bias = np.zeros(n_options)
-    for _round in range(rounds):
+    for _round in range(3):
         before = bias.copy()
         for option in range(n_options):
             values = scores + bias

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from base import yaml_reading
-from base.sentences import Sentence, gettext_noop
+from base.sentences import SentenceError, gettext_noop
 from base.text import UNSTORABLE
 from base.yaml_reading import YamlRefused
 
@@ -33,12 +33,8 @@ MAX_ITEMS = 200
 MAX_LENGTH = 300
 
 
-class RecipeRefused(ValueError):
+class RecipeRefused(SentenceError, ValueError):
     """The text is no recipe; `sentence` says what is missing."""
-
-    def __init__(self, template: str, **values: int | str) -> None:
-        self.sentence = Sentence(template, tuple(values.items()))
-        super().__init__(str(self.sentence))
 
 
 @dataclass(frozen=True)

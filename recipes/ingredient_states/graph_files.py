@@ -13,17 +13,13 @@ from typing import Any
 from lxml import etree
 
 from annotation.answers.states import Edge, State, StateGraph, cycle, graph_of, transitions_of
-from base.sentences import Sentence, gettext_noop
+from base.sentences import SentenceError, gettext_noop
 
 NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 
 
-class GraphRefused(ValueError):
+class GraphRefused(SentenceError, ValueError):
     """No graph of states; its text is a sentence."""
-
-    def __init__(self, template: str, **values: int | str) -> None:
-        self.sentence = Sentence(template, tuple(values.items()))
-        super().__init__(str(self.sentence))
 
 
 def until(graph: StateGraph) -> dict[str, int]:

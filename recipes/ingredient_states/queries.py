@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -10,12 +11,14 @@ from django.utils.translation import gettext as _
 
 from annotation import queries
 from annotation.actions import Refused
-from annotation.models import Assignment, Row, Sheet, Study
+from annotation.models import Assignment, Column, Row, Sheet, Study
 from annotation.queries import RaterGraph
 from annotation.scheme.spec import QuestionSpec, SchemeSpec, SectionSpec
 from recipes.ingredient_states.models import Picture
 from recipes.ingredient_states.recipe_files import Graph, RecipeFile
 from recipes.ingredient_states.recipe_files import Picture as PictureFile
+
+_AT_ONCE = 100  # sheets that are read together
 
 
 class Place(NamedTuple):
@@ -61,28 +64,31 @@ class OneRecipe:
 
 
 def recipes(study: Study, *, raters: frozenset[str] = frozenset()) -> Iterator[OneRecipe]:
-    """Sheet by sheet; five queries each, and one. `raters`: their codes; none of them means all."""
+    """In the order of sheets and rows; two queries, and five for each `_AT_ONCE` sheets. `raters`: their codes; none
+    of them means all."""
     place = needed_place(study)
     coming = queries.coming_rows(study.pk)
-    for sheet in study.sheets.order_by("position"):
-        sheet.study = study
-        assignments = list(
-            Assignment.objects.filter(row__sheet=sheet)
+    of_study = list(study.sheets.order_by("position"))
+    for begin in range(0, len(of_study), _AT_ONCE):
+        sheets = {sheet.pk: sheet for sheet in of_study[begin : begin + _AT_ONCE]}
+        assignments = (
+            Assignment.objects.filter(row__sheet__in=sheets)
             .exclude(state=Assignment.State.WITHDRAWN)
             .select_related("rater", "row")
-            .order_by("row__position", "rater__code", "repeat")
+            .order_by("rater__code", "repeat")
         )
         if raters:
-            assignments = [one for one in assignments if one.rater.code in raters]
-        graphs = [
-            one for one in queries.state_graphs(sheet, assignments) if one.table.question.key == place.question.key
-        ]
-        steps = tuple(
-            column.facets[place.step]
-            for column in sheet.columns.filter(section__key=place.section.key).order_by("position")
-        )
-        for row in sheet.rows.exclude(coming).order_by("position"):
-            yield OneRecipe(sheet, row, steps, tuple(one for one in graphs if one.assignment.row_id == row.pk))
+            assignments = assignments.filter(rater__code__in=raters)
+        graphs: dict[int, list[RaterGraph]] = defaultdict(list)
+        for one in queries.state_graphs(study, assignments):
+            if one.table.question.key == place.question.key:
+                graphs[one.assignment.row_id].append(one)
+        steps: dict[int, list[str]] = defaultdict(list)
+        for column in Column.objects.filter(sheet__in=sheets, section__key=place.section.key).order_by("position"):
+            steps[column.sheet_id].append(column.facets[place.step])
+        for row in Row.objects.filter(sheet__in=sheets).exclude(coming).order_by("sheet__position", "position"):
+            row.sheet = sheets[row.sheet_id]
+            yield OneRecipe(row.sheet, row, tuple(steps[row.sheet_id]), tuple(graphs[row.pk]))
 
 
 def picture_of(row: Row) -> Picture | None:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annotation.answers.states import StateGraph, graph_of, transitions_of
-from base.sentences import Sentence, gettext_noop
+from base.sentences import SentenceError, gettext_noop
 from recipes.ingredient_states import graph_files
 
 Answers = list[list[dict[str, list[str]]] | None]
@@ -30,12 +30,8 @@ _PICTURES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg", b
 MAX_PICTURE_BYTES = 4 * 2**20
 
 
-class FileRefused(ValueError):
+class FileRefused(SentenceError, ValueError):
     """A file that cannot be read; its text says why, and where in the file."""
-
-    def __init__(self, template: str, **values: int | str) -> None:
-        self.sentence = Sentence(template, tuple(values.items()))
-        super().__init__(str(self.sentence))
 
 
 @dataclass(frozen=True)
@@ -107,7 +103,7 @@ def _recipe(told: Any, number: int) -> RecipeFile:
         str(told.get("language") or "")[:12],
         str(told.get("url") or "")[:2000],
         _picture(told.get("picture"), title),
-        tuple(_graph(one, title, tell_apart(ingredients), len(steps)) for one in graphs),
+        tuple(_graph(one, title, len(steps)) for one in graphs),
     )
 
 
@@ -175,7 +171,7 @@ def picture_of(data: bytes) -> Picture | None:
     return Picture(kind, data) if kind and len(data) <= MAX_PICTURE_BYTES else None
 
 
-def _graph(told: Any, title: str, ingredients: Sequence[str], n_steps: int) -> Graph:
+def _graph(told: Any, title: str, n_steps: int) -> Graph:
     rater = str(told.get("rater") or "").strip() if isinstance(told, Mapping) else ""
     if not isinstance(told, Mapping) or not rater:
         raise FileRefused(gettext_noop("A graph of “%(title)s” does not say its rater."), title=title)

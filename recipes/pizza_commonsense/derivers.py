@@ -26,7 +26,6 @@ from base.sentences import gettext as _
 from recipes.cooking.vocabulary import STEP
 from recipes.pizza_commonsense import pairs
 
-ATOMIC = "pizza-commonsense"
 SYSTEMS = "pizza-systems"
 PARTS = "instructions.parts"
 SIDES = ("Left", "Right")

@@ -345,9 +345,6 @@ class MissingCells:
     of: int | None
 
 
-MISSING_BECAUSE = ("skipped", "not-reached", "withdrawn", "not-asked", "unreadable", "failed")
-
-
 @dataclass(frozen=True, eq=False)
 class Filled:
     """The cells that one voice was to fill, each of shape (n_cells,): whose cell it is, the cell, and its row.

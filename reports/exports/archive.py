@@ -36,26 +36,11 @@ def write_archive(
     origin: Origin,
     *,
     about: Sequence[RowAbout] = (),
-    questions: Sequence[str] = (),
-    certificates: Mapping[str, str] | None = None,
-    judges: Mapping[str, str] | None = None,
-    background: Iterable[str] = (),
-    progress: Progress = lambda done, step: None,
 ) -> None:
     """Write the ZIP: `write_report`, then `write_labels`."""
     with opened(out) as files:
-        card = write_report(files, contents, table, origin, about=about, questions=questions, progress=progress)
-        write_labels(
-            files,
-            table,
-            card,
-            about=about,
-            questions=questions,
-            certificates=certificates,
-            judges=judges,
-            background=background,
-            progress=progress,
-        )
+        card = write_report(files, contents, table, origin, about=about)
+        write_labels(files, table, card, about=about)
 
 
 @contextmanager

@@ -88,7 +88,7 @@ def judge_cells(table: LabelTable, judge: str, question: str, *, normalisation: 
     if normalisation:
         code = _chosen(table, place, number, normalisation)
     elif kind == NONE:
-        score = _sameness(table, place, number, rater, row, first)
+        score = _sameness(table, place, number, rater, row)
     code = merge[code]
     key = row[labels[place, 0]] * max(len(table.columns), 1) + labels[place, 1]
     order = np.argsort(key, kind="stable")
@@ -207,9 +207,7 @@ def _chosen(table: LabelTable, place: IntArray, number: int, normalisation: str)
     return code
 
 
-def _sameness(
-    table: LabelTable, place: IntArray, number: int, rater: IntArray, row: IntArray, first: BoolArray
-) -> FloatArray:
+def _sameness(table: LabelTable, place: IntArray, number: int, rater: IntArray, row: IntArray) -> FloatArray:
     """The share of a judge's answers to a cell that are its first one; 1 where it answered once."""
     if not place.size:
         return np.ones(0)

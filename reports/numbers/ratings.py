@@ -51,7 +51,6 @@ class Criterion:
     scale: FloatArray
     cells: tuple[tuple[Pooled, ...], ...]
     margins: tuple[Pooled, ...]
-    of_generators: tuple[Estimate, ...]
     facets: Mapping[str, tuple[OfWord, ...]]
     traits: tuple[JudgeTraits, ...]
     favour: tuple[Estimate | None, ...]
@@ -202,11 +201,10 @@ def _number(said: str) -> float:
         return np.nan
 
 
-def _as_repeats(answers: Answers, repeats: IntArray | None = None) -> Answers:
+def _as_repeats(answers: Answers) -> Answers:
     """With 1 in the place of the rater."""
-    ones = np.ones(answers.cell.size, dtype=np.int64) if repeats is None else repeats
     return Answers(
-        rater=ones,
+        rater=np.ones(answers.cell.size, dtype=np.int64),
         cell=answers.cell,
         sheet=answers.sheet,
         code=answers.code,
@@ -257,10 +255,6 @@ def _criterion(
         scale=scale,
         cells=tuple(tuple(_pooled(of, both, both.generator == one) for one in range(k)) for of in pooled),
         margins=tuple(_pooled(of, both, np.ones(both.generator.size, dtype=bool)) for of in pooled),
-        of_generators=tuple(
-            mean(voice.item_means[both.generator == one], both.cluster[both.generator == one]).within(*both.ends)
-            for one in range(k)
-        ),
         facets=dict(_facets(texts, both, voice)),
         traits=tuple(judges.traits(whole, draws, exact=exact)),
         favour=tuple(judges.self_preference(whole, families, texts.families, connected=power, exact=exact)),

@@ -96,16 +96,13 @@ class Prevalence:
     majority_option: the most frequent option of all answers (of equally frequent ones the first), None without answers;
     majority_share: its share of them: how often a rater who always gives it would match an answer.
     imbalance: 0 where all options are equally frequent, 1 where one has all answers:
-    (k sum of squared shares - 1) / (k - 1). With two options and two raters, prevalence_index |a - d| / n and
-    bias_index |b - c| / n of Byrt, Bishop and Carlin (1993), None otherwise. cohen_maximum: the greatest kappa that
-    two raters with these margins can reach, None unless there are exactly two.
+    (k sum of squared shares - 1) / (k - 1). cohen_maximum: the greatest kappa that two raters with these margins can
+    reach, None unless there are exactly two.
     """
 
     majority_option: int | None
     majority_share: float | None
     imbalance: float | None
-    prevalence_index: float | None
-    bias_index: float | None
     cohen_maximum: float | None
 
 
@@ -279,21 +276,15 @@ def _prevalence(answers: Answers, tables: PairTables) -> Prevalence:
     chosen = np.bincount(answers.code, minlength=k)
     n = int(chosen.sum())
     two_raters = len(tables) == 1 and np.unique(answers.rater).size == 2
-    prevalence_index = bias_index = cohen_maximum = None
+    cohen_maximum = None
     if two_raters:
         margin_a, margin_b = (margin[0] / tables.n[0] for margin in tables.margins())
-        if k == 2:
-            # a + b, a + c, ... are margins: a - d = a's first + b's first - 1, b - c = a's first - b's first.
-            prevalence_index = float(abs(margin_a[0] + margin_b[0] - 1))
-            bias_index = float(abs(margin_a[0] - margin_b[0]))
         best = coefficients.corrected(np.minimum(margin_a, margin_b).sum(), (margin_a * margin_b).sum())
         cohen_maximum = _defined(best)
     return Prevalence(
         majority_option=int(chosen.argmax()) if n else None,
         majority_share=float(chosen.max() / n) if n else None,
         imbalance=float((k * ((chosen / n) ** 2).sum() - 1) / (k - 1)) if n and k > 1 else None,
-        prevalence_index=prevalence_index,
-        bias_index=bias_index,
         cohen_maximum=cohen_maximum,
     )
 

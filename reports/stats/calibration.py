@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -17,23 +16,21 @@ from reports.stats.judge import judge_codes
 from reports.stats.pairs import FloatArray
 
 BoolArray = npt.NDArray[np.bool_]
-Binning = Literal["equal number", "equal width"]
 
 N_BINS = 10
 
 NO_SCORES = "the judge has no scores in a cell that a person answered"
 
 
-def option_probabilities(log_probabilities: npt.ArrayLike, temperature: float = 1.0) -> FloatArray:
+def option_probabilities(log_probabilities: npt.ArrayLike) -> FloatArray:
     """The options' probabilities: the softmax of their log-probabilities, as the judge's normalisation left them.
 
     Args:
         log_probabilities: natural logs, shape (n_cells, n_options); NaN or -inf for an option that was not scored.
-        temperature: by which they are divided first; above 1 the judge becomes less sure.
     Returns:
         shape (n_cells, n_options), rows sum to 1; an option that was not scored has 0, a row without any score NaN.
     """
-    logs = np.asarray(log_probabilities, dtype=np.float64) / temperature
+    logs = np.asarray(log_probabilities, dtype=np.float64)
     logs = np.where(np.isnan(logs), -np.inf, logs)
     scored = np.isfinite(logs).any(axis=1)
     result = np.full(logs.shape, np.nan)
@@ -124,18 +121,15 @@ class ReliabilityBin:
 @dataclass(frozen=True)
 class Calibration:
     """Confidence beside accuracy. With gaps |accuracy - confidence| of the bins: expected_error (ECE) is their mean
-    weighted by cells, maximum_error (MCE) the greatest, root_error the root of the weighted mean square.
+    weighted by cells.
 
     brier: the mean of (confidence - right)^2. All 0 to 1, 0 is best. `bins`: those with cells, the reliability curve.
     """
 
     expected_error: float | None
-    maximum_error: float | None
-    root_error: float | None
     brier: float | None
     mean_confidence: float | None
     accuracy: float | None
-    binning: Binning
     bins: tuple[ReliabilityBin, ...]
     reason: str
     n: int
@@ -147,30 +141,26 @@ def calibration(
     document: npt.ArrayLike | None = None,
     *,
     n_bins: int = N_BINS,
-    binning: Binning = "equal number",
     bounds: ShareBounds = ShareBounds.LATEST,
 ) -> Calibration:
-    """Whether cells of which the judge is p sure are right in p of the cases.
+    """Whether cells of which the judge is p sure are right in p of the cases. Bins have equal numbers of cells; cells
+    of equal confidence stay together.
 
     Args:
         confidence: the probability of the judge's option, shape (n_cells,).
         right: whether it is what a person chose, shape (n_cells,).
         document: of each cell, shape (n_cells,): bins have Korn and Graubard's intervals by documents
             (`hiring.means`), and where it is left out Wilson's, as if cells were independent.
-        binning: "equal number" of cells a bin (cells of equal confidence stay together), or "equal width" of (0, 1].
 
     Sources: ECE: Naeini et al. (2015), Guo et al. (2017); bins of equal number: Nixon et al. (2019).
     """
     sure, is_right = np.asarray(confidence, dtype=np.float64), np.asarray(right, dtype=np.float64)
     n = sure.size
     if not n:
-        return Calibration(None, None, None, None, None, None, binning, (), NO_SCORES, 0)
-    if binning == "equal width":
-        bin_of = np.clip(np.ceil(sure * n_bins).astype(np.int64) - 1, 0, n_bins - 1)
-    else:
-        _, of_value, times = np.unique(sure, return_inverse=True, return_counts=True)
-        middle = np.cumsum(times) - times / 2
-        bin_of = np.minimum((middle * n_bins / n).astype(np.int64), n_bins - 1)[of_value]
+        return Calibration(None, None, None, None, (), NO_SCORES, 0)
+    _, of_value, times = np.unique(sure, return_inverse=True, return_counts=True)
+    middle = np.cumsum(times) - times / 2
+    bin_of = np.minimum((middle * n_bins / n).astype(np.int64), n_bins - 1)[of_value]
     bins = []
     for number in np.unique(bin_of).tolist():
         inside = bin_of == number
@@ -180,38 +170,19 @@ def calibration(
             if document is None
             else bounds_by_clusters(is_right[inside], np.asarray(document)[inside], bounds=bounds)
         )
-        edges = (number / n_bins, (number + 1) / n_bins)
-        if binning == "equal number":
-            edges = float(sure[inside].min()), float(sure[inside].max())
+        edges = float(sure[inside].min()), float(sure[inside].max())
         bins.append(ReliabilityBin(*edges, size, float(sure[inside].mean()), hits / size, low, high))
     gaps = np.array([abs(part.accuracy - part.confidence) for part in bins])
     weights = np.array([part.n / n for part in bins])
     return Calibration(
         expected_error=float(weights @ gaps),
-        maximum_error=float(gaps.max()),
-        root_error=float(np.sqrt(weights @ gaps**2)),
         brier=float(((sure - is_right) ** 2).mean()),
         mean_confidence=float(sure.mean()),
         accuracy=float(is_right.mean()),
-        binning=binning,
         bins=tuple(bins),
         reason="",
         n=n,
     )
-
-
-def brier_score(probabilities: FloatArray, people: IntArray) -> float | None:
-    """Brier's score of all options: the mean over people's answers of sum_q (p_q - [they chose q])^2, 0 to 2.
-
-    Args:
-        probabilities, people: as in `Scored`, shape (n_cells, n_options).
-    """
-    n = people.sum()
-    if not n:
-        return None
-    # sum_q (p_q - y_q)^2 = sum p^2 - 2 p_chosen + 1 for each answer.
-    per_cell = people.sum(axis=1) * ((probabilities**2).sum(axis=1) + 1) - 2 * (people * probabilities).sum(axis=1)
-    return float(per_cell.sum() / n)
 
 
 def entropy(probabilities: FloatArray) -> FloatArray:

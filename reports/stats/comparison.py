@@ -26,8 +26,7 @@ class McNemar:
     """Two judges on the n cells that both labelled: `only_first` are those that only the first got right.
 
     p_value: of the test named by `rule`: "exact" where only_first + only_second < 25, otherwise "chi-squared" (without
-    continuity correction). All of them are there: exact (binomial), mid_p (what was observed counts half in each
-    tail; Fagerland et al. 2013), chi_squared with its p, and the p with continuity correction.
+    continuity correction). exact: the binomial p, whatever the rule.
     None where the judges are right and wrong in the same cells.
     """
 
@@ -38,10 +37,6 @@ class McNemar:
     p_value: float | None
     rule: Literal["exact", "chi-squared"]
     exact: float | None
-    mid_p: float | None
-    chi_squared: float | None
-    chi_squared_p: float | None
-    corrected_p: float | None
     reason: str
     n: int
 
@@ -56,27 +51,16 @@ def mcnemar(table: npt.ArrayLike) -> McNemar:
     rule: Literal["exact", "chi-squared"] = "exact" if apart < EXACT_BELOW else "chi-squared"
     if not apart:
         reason = NEVER_APART if n else NO_COMMON_CELL
-        return McNemar(both, first, second, neither, None, rule, None, None, None, None, None, reason, n)
-    half = stats.binom(apart, 0.5)
-    less = min(first, second)
-    exact = min(1.0, 2 * float(half.cdf(less)))
-    # Half the probability of what was observed, in each of the two tails; with equal numbers there is one such point.
-    mid_p = exact - float(half.pmf(less)) * (0.5 if first == second else 1)
-    chi_squared = (first - second) ** 2 / apart
-    corrected = max(abs(first - second) - 1, 0) ** 2 / apart
-    chi_squared_p, corrected_p = (float(stats.chi2.sf(value, 1)) for value in (chi_squared, corrected))
+        return McNemar(both, first, second, neither, None, rule, None, reason, n)
+    exact = min(1.0, 2 * float(stats.binom.cdf(min(first, second), apart, 0.5)))
     return McNemar(
         both=both,
         only_first=first,
         only_second=second,
         neither=neither,
-        p_value=exact if rule == "exact" else chi_squared_p,
+        p_value=exact if rule == "exact" else float(stats.chi2.sf((first - second) ** 2 / apart, 1)),
         rule=rule,
         exact=exact,
-        mid_p=mid_p,
-        chi_squared=chi_squared,
-        chi_squared_p=chi_squared_p,
-        corrected_p=corrected_p,
         reason="",
         n=n,
     )

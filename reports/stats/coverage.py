@@ -74,11 +74,6 @@ class CoverageCurve:
     n_items: int
     reason: str
 
-    def documents_for(self, share: float) -> int | None:
-        """The least number of documents with which the mean reaches this share, None where none does."""
-        enough = np.flatnonzero(self.mean >= share)
-        return int(self.n[enough[0]]) if enough.size else None
-
 
 def coverage_curve(counts: ItemDocuments, *, band: float = 0.8) -> CoverageCurve:
     """The curves of Figures 1-4, exactly.
@@ -150,7 +145,7 @@ class Verdict(StrEnum):
 class ItemVerdict:
     """One item. counts[option]: answers with it, over all documents and people; n_documents: documents answered for.
 
-    exact_documents and inexact_documents: those in which somebody found it exactly, or only inexactly.
+    inexact_documents: those in which somebody found it, but nobody exactly.
     """
 
     sheet: int
@@ -159,7 +154,6 @@ class ItemVerdict:
     counts: tuple[int, ...]
     n_answers: int
     n_documents: int
-    exact_documents: int
     inexact_documents: int
 
 
@@ -220,7 +214,6 @@ def item_verdicts(
                 counts=tuple(row),
                 n_answers=sum(row),
                 n_documents=n_documents,
-                exact_documents=n_exact,
                 inexact_documents=n_somehow - n_exact,
             )
         )

@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from reports.stats.agreement import MacroAccuracy, macro_accuracy
 from reports.stats.answers import MISSING, Answers, IntArray
-from reports.stats.distinct import among
 from reports.stats.pairs import pair_tables
 
 BoolArray = npt.NDArray[np.bool_]
@@ -34,22 +33,16 @@ class SheetAccuracy:
 class JudgeAccuracy:
     """The mean over sheets of the share of cells in which the judge agrees with a person.
 
-    n_sheets: sheets in the mean; n_sheets_left_out: sheets without any cell to count; n_cells and n_correct: cells
-    counted (the T_i summed) and right; n_unlabelled: cells that people answered and the judge has no label for, left
-    out; n_without_people: labels of the judge in cells that no person answered, never counted; labelled_share: of the
-    people's cells those that the judge labelled. `value` is None where nothing can be compared, and `reason` then says
-    so.
+    n_sheets: sheets in the mean, those with a cell to count; n_cells: cells counted (the T_i summed); n_unlabelled:
+    cells that people answered and the judge has no label for, left out. `value` is None where nothing can be compared,
+    and `reason` then says so.
     """
 
     value: float | None
     reason: str
     n_sheets: int
-    n_sheets_left_out: int
     n_cells: int
-    n_correct: int
     n_unlabelled: int
-    n_without_people: int
-    labelled_share: float | None
     rows: tuple[SheetAccuracy, ...]
 
 
@@ -127,12 +120,8 @@ def judge_accuracy(people: Answers, judge: Answers) -> JudgeAccuracy:
         value=sum(shares) / len(shares) if shares else None,
         reason="" if shares else (NO_COMMON_CELL if rows else NO_PEOPLE),
         n_sheets=len(shares),
-        n_sheets_left_out=len(rows) - len(shares),
         n_cells=int(total.sum()),
-        n_correct=int(correct.sum()),
         n_unlabelled=int(unlabelled.sum()),
-        n_without_people=int((~among(judge.cell, of.cell)).sum()),
-        labelled_share=float(of.labelled.mean()) if of.cell.size else None,
         rows=rows,
     )
 

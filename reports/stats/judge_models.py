@@ -27,17 +27,14 @@ class JudgeScore:
 class CrossTable:
     """Annotation models (rows) x extraction models (columns), each in the order of first appearance.
 
-    cells[row][column]: the judge of these two models, None where there is none. best_column[row]: the column with the
-    row's highest value; best_row[column]: the row with the column's; best: the highest of all, as (row, column). Of
-    equal ones the first; None where nothing has a value. wins[column]: rows in which this extraction is the best (the
-    paper: Llama 3.1 with 3 of 5 models).
+    cells[row][column]: the judge of these two models, None where there is none. best: the highest of all, as (row,
+    column); of equal ones the first, None where nothing has a value. wins[column]: rows in which this extraction is the
+    best (the paper: Llama 3.1 with 3 of 5 models).
     """
 
     rows: tuple[str, ...]
     columns: tuple[str, ...]
     cells: tuple[tuple[JudgeScore | None, ...], ...]
-    best_column: tuple[int | None, ...]
-    best_row: tuple[int | None, ...]
     best: tuple[int, int] | None
     wins: tuple[int, ...]
 
@@ -61,7 +58,6 @@ def annotation_by_extraction(scores: Sequence[JudgeScore]) -> CrossTable:
         by_models[models] = score
     cells = tuple(tuple(by_models.get((row, column)) for column in columns) for row in rows)
     best_column = tuple(_best(row) for row in cells)
-    best_row = tuple(_best([row[column] for row in cells]) for column in range(len(columns)))
     of_rows = [row[column] if column is not None else None for row, column in zip(cells, best_column, strict=True)]
     best_of_all = _best(of_rows)
     at = None if best_of_all is None else best_column[best_of_all]
@@ -69,8 +65,6 @@ def annotation_by_extraction(scores: Sequence[JudgeScore]) -> CrossTable:
         rows=rows,
         columns=columns,
         cells=cells,
-        best_column=best_column,
-        best_row=best_row,
         best=None if best_of_all is None or at is None else (best_of_all, at),
         wins=tuple(sum(of_row == column for of_row in best_column) for column in range(len(columns))),
     )

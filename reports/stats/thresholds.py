@@ -103,30 +103,24 @@ class SelectiveAccuracy:
     """What happens when the judge keeps the cells of which it is at least t sure and people get the others.
 
     For every confidence t that occurs, from the highest down, all of shape (n_thresholds,): kept: share of the
-    cells that the judge keeps; accuracy: share of these that is right; together: share of all cells that is right when
-    people are right in `people_accuracy` of theirs. risk_area: mean over cells of the error rate up to them (area under
-    the risk-coverage curve, 0 is best); n: cells.
+    cells that the judge keeps; accuracy: share of these that is right. risk_area: mean over cells of the error rate up
+    to them (area under the risk-coverage curve, 0 is best); n: cells.
     """
 
     thresholds: FloatArray
     kept: FloatArray
     accuracy: FloatArray
-    together: FloatArray
     risk_area: float | None
-    people_accuracy: float
     reason: str
     n: int
 
 
-def selective_accuracy(
-    confidence: npt.ArrayLike, right: npt.ArrayLike, *, people_accuracy: float = 1.0
-) -> SelectiveAccuracy:
+def selective_accuracy(confidence: npt.ArrayLike, right: npt.ArrayLike) -> SelectiveAccuracy:
     """Accuracy at every coverage; cells of equal confidence are kept or given away together.
 
     Args:
         confidence: any measure of how sure the judge is, higher is surer, shape (n_cells,).
         right: shape (n_cells,).
-        people_accuracy: how often people are taken to be right: 1 where they define what is right, else the ceiling.
 
     Source: selective classification, El-Yaniv and Wiener (2010); area: Geifman and El-Yaniv (2017).
     """
@@ -140,21 +134,10 @@ def selective_accuracy(
         thresholds=sure[order][last],
         kept=kept / max(n, 1),
         accuracy=accuracy,
-        together=(hits + (n - kept) * people_accuracy) / max(n, 1),
         risk_area=float(((1 - accuracy) * np.diff(kept, prepend=0)).sum() / n) if n else None,
-        people_accuracy=people_accuracy,
         reason="" if n else NO_CELL,
         n=n,
     )
-
-
-def kept_at_accuracy(curve: SelectiveAccuracy, accuracy: float) -> tuple[float, float] | None:
-    """The greatest coverage at which the kept cells reach this accuracy, with its threshold; None if none does."""
-    enough = np.flatnonzero(curve.accuracy >= accuracy)
-    if not enough.size:
-        return None
-    best = enough[-1]
-    return float(curve.kept[best]), float(curve.thresholds[best])
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ def _of_compared(report: StudyReport, question: QuestionReport, compared: list[J
         yield _two_judges(question)
         if not report.filters.before_entries:
             yield _agreeing(report, question)
-    yield _alternative(report, question, compared)
+    yield _alternative(question, compared)
     if any(result.sureness for result in compared):
         yield _sureness(question, compared)
     yield from (_thresholds(question, result, result.sureness) for result in compared if result.sureness)
@@ -256,7 +256,7 @@ def _agreeing(report: StudyReport, question: QuestionReport) -> ReportTable:
     )
 
 
-def _alternative(report: StudyReport, question: QuestionReport, compared: list[JudgeResult]) -> ReportTable:
+def _alternative(question: QuestionReport, compared: list[JudgeResult]) -> ReportTable:
     test = compared[0].alternative
     return ReportTable(
         key=f"{question.data.name}.alternative",

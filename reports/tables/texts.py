@@ -280,10 +280,6 @@ def _tests(question: ValueReport, texts: TextReport, words: Words) -> ReportTabl
     )
 
 
-def _heads_of_parts(texts: TextReport) -> tuple[Head, ...]:
-    return (Head("rater", _("Whose texts")), *_heads(texts.metrics), Head("cells", _("Cells"), "count"))
-
-
 def _lines(question: ValueReport, texts: TextReport) -> ReportTable:
     rows: list[tuple[Value, ...]] = []
     line = _("line %(n)s")

@@ -15,24 +15,3 @@ from reports.views.frozen import (
     recompute,
 )
 from reports.views.live import cells, evidence, figure, labels_csv, report_csv, report_xlsx
-
-__all__ = [
-    "DOWNLOADS",
-    "ask",
-    "cells",
-    "compare",
-    "download",
-    "evidence",
-    "figure",
-    "freeze",
-    "frozen",
-    "frozen_answers",
-    "frozen_cells",
-    "frozen_figure",
-    "frozen_list",
-    "frozen_table",
-    "labels_csv",
-    "recompute",
-    "report_csv",
-    "report_xlsx",
-]

@@ -27,7 +27,7 @@ from annotation.models import Role, Study
 from annotation.people.access import AppRequest, for_roles
 from annotation.queries import n_from_before
 from reports import glossary as entries
-from reports import sentences, topics
+from reports import paragraphs, sentences, topics
 from reports.answer_figures import answer_figures
 from reports.answers import Answers, Estimate, JudgeAnswer
 from reports.data.arrays import Filters
@@ -358,16 +358,14 @@ class Paragraph:
 def methods(request: AppRequest, study: Study) -> HttpResponse:
     """A methods and a results paragraph for a paper, in each language, and how the numbers were made."""
     of = asked(request, study)
-    paragraphs = []
+    written = []
     for language, answers in of.live.answers_in.items() if of.live.n_labels else ():
         with translation.override(language):
-            paragraphs += [
-                Paragraph(language, _("Methods"), sentences.methods_paragraph(answers, study.scheme.parsed.words)),
-                Paragraph(language, _("Results"), sentences.results_paragraph(answers, study.scheme.slug)),
+            written += [
+                Paragraph(language, _("Methods"), paragraphs.methods(answers, study.scheme.parsed.words)),
+                Paragraph(language, _("Results"), paragraphs.results(answers, study.scheme.slug)),
             ]
-    return show(
-        request, of, "reports/methods.html", "reports:methods", paragraphs=paragraphs, methods=of.filters.methods
-    )
+    return show(request, of, "reports/methods.html", "reports:methods", paragraphs=written, methods=of.filters.methods)
 
 
 @require_GET

@@ -16,7 +16,7 @@ from annotation import actions
 from annotation.models import Assignment, Plan, Rater, Row, Sheet, Study, User
 from annotation.planning.sampling import BY_SHEET, Described, RowChoice, drawn_rows, enough, shares
 from annotation.queries import facet_words
-from annotation.queries.plan_picture import rating_spread
+from annotation.queries.plan_picture import Spread, rating_spread
 from tests import builders
 from tests.builders import ClientOf
 
@@ -215,7 +215,8 @@ def test_a_sample_is_sized_by_what_is_to_be_known(pages: Sheet, client_of: Clien
     assert (choice["size"], choice["within"], round(choice["deviation"], 3)) == (None, 0.7, 0.816)
 
 
-def test_the_spread_of_ratings_is_that_of_those_who_have_rated(pages: Sheet) -> None:
+def spread_once_rated(pages: Sheet) -> Spread:
+    """A judge gives 2 and 3 by turns."""
     judge = builders.judge(pages.study)
     sheet = builders.sheet(pages.study, "More", n_rows=50)
     acts = [column.name for column in sheet.columns.filter(section__key="acts")]
@@ -223,6 +224,11 @@ def test_the_spread_of_ratings_is_that_of_those_who_have_rated(pages: Sheet) -> 
         builders.label(assignment, {(act, "strictness"): str(2 + n % 2) for act in acts})
     spread = rating_spread(pages.study)
     assert spread is not None
+    return spread
+
+
+def test_the_spread_of_ratings_is_that_of_those_who_have_rated(pages: Sheet) -> None:
+    spread = spread_once_rated(pages)
     assert (spread.question, spread.of, spread.deviation) == ("Strictness", "judge", 0.5)
 
 
@@ -232,13 +238,7 @@ def test_what_is_applied_is_what_was_shown_though_people_label_meanwhile(pages: 
     data = {"raters": raters, "sheets": [pages.pk], "sections": ["duties", "acts"], "raters_per_sheet": 2}
     data |= {"share_twice": 0, "seed": 1, "within": "0.7"}
     preview = manager.get(url, data, headers={"HX-Request": "true"}).context["preview"]
-    judge = builders.judge(pages.study)
-    sheet = builders.sheet(pages.study, "More", n_rows=50)
-    acts = [column.name for column in sheet.columns.filter(section__key="acts")]
-    for n, assignment in enumerate(builders.assignments(judge, sheet)):
-        builders.label(assignment, {(act, "strictness"): str(2 + n % 2) for act in acts})
-    spread = rating_spread(pages.study)
-    assert spread is not None
+    spread = spread_once_rated(pages)
     assert spread.deviation == 0.5  # it was √⅔: now fewer rows would do
     sent = {**data, "drawn": preview["digest"], "deviation": preview["deviation"]}
     assert manager.post(url, {**sent, "deviation": "0.6"}).context["changed"]  # no plan was shown for that

@@ -110,7 +110,7 @@ def test_twelve_steps_are_drawn_by_keys_changed_in_the_middle_and_drawn_again(gr
     expect(page.locator("#states .twin tbody tr")).to_have_count(13)
     expect(page.locator("#states .twin tbody tr").last).to_contain_text("baked buns")
 
-    [mine] = state_graphs(grid.sheet, Rater.objects.get(user__username="anna").assignments.select_related("row"))
+    [mine] = state_graphs(grid.sheet.study, Rater.objects.get(user__username="anna").assignments.select_related("row"))
     assert not mine.graph.problems
     assert [state.name for state in mine.graph.world(12)] == ["egg white", "baked buns"]
 

@@ -17,8 +17,9 @@ from django.utils import timezone
 from annotation.models import Label, LabelEvent, Rater, Study
 from judges import actions
 from judges.models import ExtractionRun, Judge, Run, WorkItem
+from llm.backends.base import BackendError
 from llm.engine import stopping
-from llm.engine.prompt import Generated, OnProgress, PromptTooLong, Sampling
+from llm.engine.prompt import Generated, OnProgress, PromptTooLong, Sampling, Tokens
 from llm.models import LanguageModel
 from tests import builders
 from tests.llm import tiny
@@ -234,3 +235,17 @@ class ScriptedBackend:
 
     def identity(self) -> dict[str, str]:
         return {"model": "scripted"}
+
+
+class CountingBackend(ScriptedBackend):
+    """Reads 90 tokens a prompt and writes 10, as a server counts; fails at as many calls as it is told."""
+
+    failing = 0
+
+    def generate(self, prompts: Any, sampling: Any, on_progress: Any = None, *, seeds: Any = None) -> Any:
+        answers = super().generate(prompts, sampling, seeds=seeds)
+        on_progress(Tokens(read=90 * len(prompts), written=10 * len(prompts)), len(prompts))
+        if self.failing:
+            self.failing -= 1
+            raise BackendError("Out of memory.", permanent=False)
+        return answers

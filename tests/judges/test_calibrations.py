@@ -323,7 +323,7 @@ def test_a_judge_is_not_chosen_by_its_own_examples(shown: Shown, client_of: Clie
     scores = lineage.development_scores(shown.study, list(Judge.objects.select_related("prompt")))
     assert {judges[pk]: score.n_documents for pk, score in scores.items()} == {"shown": 2, "plain": 4}
     question = Question.objects.get(key="stated")
-    cells = hiring.development_cells(shown.study, shown.rater, question, "row")
+    cells = hiring.development_cells(shown.study, shown.rater, question)
     assert len(set(cells.row.tolist())) == 2
     manager = shown.study.memberships.get(role="manager").user
     page = client_of(manager).get(f"/studies/{shown.study.slug}/hiring/choose/").content.decode()

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation import actions as annotating
@@ -151,6 +153,21 @@ def test_the_board_says_what_keeps_a_run(leases: Leases, judge: Judge) -> None:
     machine.end(run, run.State.FAILED, error="The model is gone.")
 
     assert "The model is gone." in client.get(url).content.decode()
+
+
+def test_the_board_asks_no_more_for_many_runs_of_a_judge_than_for_one(leases: Leases, judge: Judge) -> None:
+    client = Client()
+    client.force_login(leases.manager)
+    url = reverse("judges:board", args=[leases.study.slug])
+    asked = []
+    for _run in range(3):
+        run = actions.start_run(study=leases.study, judge=judge, by=leases.manager)
+        machine.end(run, run.State.FAILED, error="The model is gone.")
+        with CaptureQueriesContext(connection) as queries:
+            client.get(url)
+        asked.append(len(queries))
+
+    assert asked[2] == asked[1]
 
 
 def test_the_board_knows_work_of_every_kind(leases: Leases, judge: Judge) -> None:

@@ -341,25 +341,6 @@ def test_repeats_that_make_no_sense_are_refused(
     assert not Assignment.objects.exists()
 
 
-# --- counts for reports -----------------------------------------------------------------------------------------------
-
-
-def test_unreadable_answers_are_counted_by_judge_question_repeat_and_reason(
-    study: Study, judge: Judge, scripted: ScriptedBackend
-) -> None:
-    scripted.says = lambda prompt, seed: GOOD if seed == 1 else "STRICTNESS: 2-3" if "Inspect" in prompt else "Hm."
-    work(started(study, judge, repeats=2))
-    other = helpers.rating_judge("nobody/model", name="other", chat_template=True)
-    scripted.says = ""
-    work(started(study, other))
-    counts = [tuple(vars(count).values()) for count in queries.unreadable_counts(study)]
-    assert counts == [
-        ("other", "acts", "strictness", 1, "empty", 4),
-        ("rates", "acts", "strictness", 2, "ambiguous", 2),
-        ("rates", "acts", "strictness", 2, "no-verdict", 2),
-    ]
-
-
 # --- a judge and its record -------------------------------------------------------------------------------------------
 
 

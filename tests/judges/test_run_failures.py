@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +16,8 @@ from judges.models import Judge, Run, WorkItem
 from judges.runs import labelling
 from tests.judges import helpers
 from tests.judges.helpers import OTHER_HOST, claim, fresh, items, later, n_events, sent, states, work
+from tests.work.test_machine import a_dead_process
 from work import actions as machine
-from work import processes
 
 State = WorkItem.State
 
@@ -154,12 +151,6 @@ def test_a_locked_database_is_tried_again(run: Run, monkeypatch: pytest.MonkeyPa
 
 
 # --- recovery ---------------------------------------------------------------------------------------------------------
-
-
-def a_dead_process() -> str:
-    child = subprocess.Popen([sys.executable, "-c", ""])
-    child.wait()
-    return processes.this_process().replace(f":{os.getpid()}", f":{child.pid}")
 
 
 def test_the_row_of_a_dead_process_is_free_at_once(run: Run, django_capture_on_commit_callbacks: Any) -> None:

@@ -244,15 +244,18 @@ def test_a_row_at_which_a_server_has_no_number_fails_and_one_that_never_has_any_
     assert states(other) == {"queued": 3}
 
 
-def test_ten_rows_at_which_a_server_has_no_number_fail_the_run(db: None, server: Running) -> None:
-    server.tell(replace="nan", replace_in="rent")
-    study, judge = helpers.study_of_leases(n_rows=11), helpers.served_judge(server.address)
-    run = actions.start_run(study=study, judge=judge, by=None)
+def fails_at_ten_rows(run: Run) -> None:
     for _attempt in range(3):
         work(run)
         later(run, 60)
     assert (fresh(run).state, fresh(run).error) == (Run.State.FAILED, items(run)[0].error)
     assert states(run) == {"failed": 9, "queued": 2}
+
+
+def test_ten_rows_at_which_a_server_has_no_number_fail_the_run(db: None, server: Running) -> None:
+    server.tell(replace="nan", replace_in="rent")
+    study, judge = helpers.study_of_leases(n_rows=11), helpers.served_judge(server.address)
+    fails_at_ten_rows(actions.start_run(study=study, judge=judge, by=None))
 
 
 def test_a_server_that_counts_wrong_at_every_row_fails_the_run(db: None, server: Running) -> None:
@@ -260,12 +263,7 @@ def test_a_server_that_counts_wrong_at_every_row_fails_the_run(db: None, server:
     study = helpers.study_of_leases(n_rows=11)
     server.tell(lose=1, lose_in="rent")
     judge = helpers.served_judge(server.address)
-    run = actions.start_run(study=study, judge=judge, by=None)
-    for _attempt in range(3):
-        work(run)
-        later(run, 60)
-    assert (fresh(run).state, fresh(run).error) == (Run.State.FAILED, items(run)[0].error)
-    assert states(run) == {"failed": 9, "queued": 2}
+    fails_at_ten_rows(actions.start_run(study=study, judge=judge, by=None))
 
     server.tell(lose=1)
     other = actions.start_run(study=helpers.study_of_leases(slug="others"), judge=judge, by=None)

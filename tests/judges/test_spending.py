@@ -24,13 +24,12 @@ from judges.runs import labelling
 from judges.runs.hearing import Overheard
 from judges.spending import queries as spending
 from judges.templatetags.judging import as_money
-from llm.backends.base import BackendError
-from llm.engine.prompt import CellPrompt, RowPrompt, Tokens
+from llm.engine.prompt import CellPrompt, RowPrompt
 from llm.models import LanguageModel
 from tests import builders
 from tests.builders import ApiOf, ClientOf, Leases
 from tests.judges import helpers
-from tests.judges.helpers import ScriptedBackend, fresh, states, work
+from tests.judges.helpers import CountingBackend, fresh, states, work
 from work import actions as machine
 
 pytestmark = pytest.mark.once
@@ -38,23 +37,9 @@ pytestmark = pytest.mark.once
 HTMX = {"HTTP_HX_REQUEST": "true"}
 
 
-class Counting(ScriptedBackend):
-    """Writes 10 tokens a prompt and reads 90; fails at the rows that it is told."""
-
-    failing = 0
-
-    def generate(self, prompts: Any, sampling: Any, on_progress: Any = None, *, seeds: Any = None) -> Any:
-        answers = super().generate(prompts, sampling, seeds=seeds)
-        on_progress(Tokens(read=90 * len(prompts), written=10 * len(prompts)), len(prompts))
-        if self.failing:
-            self.failing -= 1
-            raise BackendError("Out of memory.", permanent=False)
-        return answers
-
-
 @pytest.fixture
-def counting(monkeypatch: pytest.MonkeyPatch) -> Counting:
-    backend = Counting("STRICTNESS: 3")
+def counting(monkeypatch: pytest.MonkeyPatch) -> CountingBackend:
+    backend = CountingBackend("STRICTNESS: 3")
     monkeypatch.setattr(labelling, "backend_of", lambda judge: backend)
     return backend
 
@@ -72,7 +57,7 @@ def author(leases: Leases, client_of: ClientOf) -> Client:
 # --- tokens and money -------------------------------------------------------------------------------------------------
 
 
-def test_a_run_counts_what_it_spends_by_the_prices_of_its_start(leases: Leases, counting: Counting) -> None:
+def test_a_run_counts_what_it_spends_by_the_prices_of_its_start(leases: Leases, counting: CountingBackend) -> None:
     judge = priced()
     run = actions.start_run(study=leases.study, judge=judge, by=None)
     LanguageModel.objects.update(price_read=Decimal(1000))
@@ -83,7 +68,7 @@ def test_a_run_counts_what_it_spends_by_the_prices_of_its_start(leases: Leases, 
     assert fresh(run).provenance["prices"]["read"] == "2"
 
 
-def test_what_a_failed_row_took_is_counted_too(leases: Leases, counting: Counting) -> None:
+def test_what_a_failed_row_took_is_counted_too(leases: Leases, counting: CountingBackend) -> None:
     counting.failing = 1
     run = actions.start_run(study=leases.study, judge=priced(), by=None)
     work(run)
@@ -92,7 +77,7 @@ def test_what_a_failed_row_took_is_counted_too(leases: Leases, counting: Countin
 
 
 def test_what_a_row_took_that_could_not_be_written_is_counted_too(
-    leases: Leases, counting: Counting, monkeypatch: pytest.MonkeyPatch
+    leases: Leases, counting: CountingBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(**_what: Any) -> None:
         raise Refused("No such option.")
@@ -105,7 +90,7 @@ def test_what_a_row_took_that_could_not_be_written_is_counted_too(
 
 
 def test_what_a_row_took_that_was_withdrawn_since_stays_with_the_run(
-    leases: Leases, counting: Counting, monkeypatch: pytest.MonkeyPatch
+    leases: Leases, counting: CountingBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(**_what: Any) -> None:
         raise Refused("No such option.")
@@ -124,7 +109,7 @@ def test_what_a_row_took_that_was_withdrawn_since_stays_with_the_run(
 
 
 def test_what_a_row_takes_that_is_withdrawn_meanwhile_stays_with_the_run(
-    leases: Leases, counting: Counting, monkeypatch: pytest.MonkeyPatch
+    leases: Leases, counting: CountingBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = leases.sheet.rows.all()[0]
     answered = counting.generate
@@ -142,7 +127,7 @@ def test_what_a_row_takes_that_is_withdrawn_meanwhile_stays_with_the_run(
 
 
 def test_what_one_worker_has_begun_is_finished_where_another_pauses_the_run(
-    leases: Leases, counting: Counting, monkeypatch: pytest.MonkeyPatch
+    leases: Leases, counting: CountingBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = actions.start_run(study=leases.study, judge=priced(), by=None, most_tokens=150)
     mine, theirs = run.items.all()
@@ -172,7 +157,7 @@ def test_what_one_worker_has_begun_is_finished_where_another_pauses_the_run(
 
 @pytest.mark.parametrize("limit", [{"most_tokens": 150}, {"most_cost": Decimal("0.0003")}])
 def test_a_run_pauses_at_its_limit_and_goes_on_with_a_higher_one(
-    leases: Leases, counting: Counting, author: Client, limit: dict[str, Any]
+    leases: Leases, counting: CountingBackend, author: Client, limit: dict[str, Any]
 ) -> None:
     run = actions.start_run(study=leases.study, judge=priced(), by=None, **limit)
     assert work(run) == 1
@@ -209,7 +194,7 @@ def limits_on(page: str) -> dict[str, str]:
     ids=["tokens", "money", "the other limit stays"],
 )
 def test_a_paused_run_goes_on_by_resuming_it_as_its_page_proposes(
-    leases: Leases, counting: Counting, author: Client, limit: dict[str, Any], proposed: dict[str, str]
+    leases: Leases, counting: CountingBackend, author: Client, limit: dict[str, Any], proposed: dict[str, str]
 ) -> None:
     run = actions.start_run(study=leases.study, judge=priced(), by=None, **limit)
     work(run)
@@ -225,7 +210,7 @@ def test_a_paused_run_goes_on_by_resuming_it_as_its_page_proposes(
 
 @pytest.mark.parametrize("limit", [{"most_tokens": 150}, {"most_cost": Decimal("0.0003")}])
 def test_a_run_goes_on_without_a_limit_whose_field_was_emptied(
-    leases: Leases, counting: Counting, author: Client, limit: dict[str, Any]
+    leases: Leases, counting: CountingBackend, author: Client, limit: dict[str, Any]
 ) -> None:
     run = actions.start_run(study=leases.study, judge=priced(), by=None, **limit)
     work(run)
@@ -238,7 +223,7 @@ def test_a_run_goes_on_without_a_limit_whose_field_was_emptied(
     assert (run.state, run.most_tokens, run.most_cost) == (Run.State.FINISHED, None, None)
 
 
-def test_a_program_sets_the_limit_and_raises_it(leases: Leases, counting: Counting, api_of: ApiOf) -> None:
+def test_a_program_sets_the_limit_and_raises_it(leases: Leases, counting: CountingBackend, api_of: ApiOf) -> None:
     manager, at = api_of(leases.manager), f"/api/v1/studies/{leases.study.slug}"
     judge = priced()
     refused = manager.post(f"{at}/judges/{judge.pk}/start/", {"most_tokens": 0, "most_cost": "x"}, format="json")
@@ -257,7 +242,7 @@ def test_a_program_sets_the_limit_and_raises_it(leases: Leases, counting: Counti
     assert fresh(run).state == Run.State.FINISHED
 
 
-def test_a_command_sets_the_limit_and_raises_it(leases: Leases, counting: Counting) -> None:
+def test_a_command_sets_the_limit_and_raises_it(leases: Leases, counting: CountingBackend) -> None:
     judge = priced()
 
     def called(*limits: str) -> None:
@@ -274,7 +259,7 @@ def test_a_command_sets_the_limit_and_raises_it(leases: Leases, counting: Counti
     assert (run.state, run.most_tokens) == (Run.State.FINISHED, 9000)
 
 
-def test_a_run_at_work_keeps_its_limits(leases: Leases, counting: Counting) -> None:
+def test_a_run_at_work_keeps_its_limits(leases: Leases, counting: CountingBackend) -> None:
     judge = priced()
     run = actions.start_run(study=leases.study, judge=judge, by=None, most_tokens=9000)
     with pytest.raises(CommandError, match="with the limits it has"):
@@ -282,7 +267,7 @@ def test_a_run_at_work_keeps_its_limits(leases: Leases, counting: Counting) -> N
     assert fresh(run).most_tokens == 9000
 
 
-def test_what_a_plan_gave_is_what_is_estimated(leases: Leases, counting: Counting) -> None:
+def test_what_a_plan_gave_is_what_is_estimated(leases: Leases, counting: CountingBackend) -> None:
     judge = priced()
     builders.plan_for_judge(leases, judge.name, [leases.sheet.rows.earliest("position").pk])
     assert (estimating.rows_left(leases.study, judge), estimating.rows_left(leases.study, judge, repeats=3)) == (1, 3)
@@ -299,7 +284,9 @@ def test_a_limit_that_is_none_starts_nothing(leases: Leases, author: Client) -> 
     assert not Run.objects.exists()
 
 
-def test_before_a_run_its_page_says_what_it_would_take(leases: Leases, counting: Counting, author: Client) -> None:
+def test_before_a_run_its_page_says_what_it_would_take(
+    leases: Leases, counting: CountingBackend, author: Client
+) -> None:
     judge = priced(max_new_tokens=50)
     before = estimating.estimate(leases.study, judge)
     assert (before.rows, before.cells, before.spent.written) == (2, 4, 2 * 4 * 50)
@@ -315,7 +302,9 @@ def test_before_a_run_its_page_says_what_it_would_take(leases: Leases, counting:
     assert (after.rows, after.spent.read, after.spent.written, after.measured) == (1, 180, 20, True)
 
 
-def test_the_last_trial_of_such_a_judge_says_its_pace(leases: Leases, counting: Counting, author: Client) -> None:
+def test_the_last_trial_of_such_a_judge_says_its_pace(
+    leases: Leases, counting: CountingBackend, author: Client
+) -> None:
     judge = priced(max_new_tokens=50)
     at = f"/studies/{leases.study.slug}/judges/new/try/"
     row = leases.sheet.rows.earliest("position")
@@ -337,7 +326,7 @@ def test_the_last_trial_of_such_a_judge_says_its_pace(leases: Leases, counting: 
     assert not estimating.estimate(leases.study, other).measured
 
 
-def test_a_plain_answer_may_be_asked_for_twice(leases: Leases, counting: Counting) -> None:
+def test_a_plain_answer_may_be_asked_for_twice(leases: Leases, counting: CountingBackend) -> None:
     plain, chat = priced(max_new_tokens=50), priced(name="chats", max_new_tokens=50, chat_template=True)
     assert estimating.estimate(leases.study, plain).spent.written == 2 * 4 * 50
     assert estimating.estimate(leases.study, chat).spent.written == 4 * 50

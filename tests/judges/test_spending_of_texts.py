@@ -21,31 +21,15 @@ from judges.generating import queries
 from judges.models import ExtractionRun, Extractor, GenerationRun
 from judges.spending import queries as spending
 from llm import actions as llm
-from llm.backends.base import BackendError
-from llm.engine.prompt import Tokens
 from llm.models import LanguageModel
 from tests import builders
 from tests.builders import ApiOf, ClientOf, Leases
 from tests.judges import extractors, generations
-from tests.judges.helpers import ScriptedBackend
+from tests.judges.helpers import CountingBackend, ScriptedBackend
 from work import actions as machine
 from work.states import RunState
 
 pytestmark = pytest.mark.once
-
-
-class Counting(ScriptedBackend):
-    """Reads 90 tokens a prompt and writes 10, as a server counts; fails at the calls that it is told."""
-
-    failing = 0
-
-    def generate(self, prompts: Any, sampling: Any, on_progress: Any = None, *, seeds: Any = None) -> Any:
-        answers = super().generate(prompts, sampling, seeds=seeds)
-        on_progress(Tokens(read=90 * len(prompts), written=10 * len(prompts)), len(prompts))
-        if self.failing:
-            self.failing -= 1
-            raise BackendError("Out of memory.", permanent=False)
-        return answers
 
 
 class Alike(ScriptedBackend):
@@ -58,8 +42,8 @@ class Alike(ScriptedBackend):
 
 
 @pytest.fixture
-def counting(monkeypatch: pytest.MonkeyPatch) -> Counting:
-    backend = Counting(extractors.RENT)
+def counting(monkeypatch: pytest.MonkeyPatch) -> CountingBackend:
+    backend = CountingBackend(extractors.RENT)
     monkeypatch.setattr(extracting, "backend_of", lambda _extractor: backend)
     monkeypatch.setattr(llm, "backend_of", lambda _generation: backend)
     return backend
@@ -96,7 +80,9 @@ def texts(study: Study, *, together: bool = False, **limits: Any) -> GenerationR
 # --- extraction -------------------------------------------------------------------------------------------------------
 
 
-def test_an_extraction_counts_what_it_spends_by_the_prices_of_its_start(leases: Leases, counting: Counting) -> None:
+def test_an_extraction_counts_what_it_spends_by_the_prices_of_its_start(
+    leases: Leases, counting: CountingBackend
+) -> None:
     run = actions.start_extraction(study=leases.study, extractor=priced_extractor(), by=None, enqueue=False)
     LanguageModel.objects.update(price_read=Decimal(1000))
     counting.failing = 1
@@ -125,7 +111,7 @@ def test_documents_of_one_call_share_its_tokens(leases: Leases, monkeypatch: pyt
 
 @pytest.mark.parametrize("limit", [{"most_tokens": 100}, {"most_cost": Decimal("0.0002")}])
 def test_an_extraction_pauses_at_its_limit_and_goes_on_with_a_higher_one(
-    leases: Leases, counting: Counting, manager: Client, limit: dict[str, Any]
+    leases: Leases, counting: CountingBackend, manager: Client, limit: dict[str, Any]
 ) -> None:
     by = priced_extractor()
     at = f"/studies/{leases.study.slug}/judges/extractors/{by.pk}"
@@ -151,7 +137,7 @@ def test_an_extraction_pauses_at_its_limit_and_goes_on_with_a_higher_one(
     assert (run.state, spending.spent(run).tokens) == (RunState.FINISHED, 200)
 
 
-def test_programs_and_commands_limit_an_extraction(leases: Leases, counting: Counting, api_of: ApiOf) -> None:
+def test_programs_and_commands_limit_an_extraction(leases: Leases, counting: CountingBackend, api_of: ApiOf) -> None:
     by = priced_extractor()
     at = f"/api/v1/studies/{leases.study.slug}"
     begun = api_of(leases.manager).post(f"{at}/extractors/{by.pk}/start/", {"most_tokens": 100}, format="json")
@@ -168,7 +154,7 @@ def test_programs_and_commands_limit_an_extraction(leases: Leases, counting: Cou
 
 
 def test_before_an_extraction_its_page_says_what_it_would_take(
-    leases: Leases, counting: Counting, manager: Client, api_of: ApiOf
+    leases: Leases, counting: CountingBackend, manager: Client, api_of: ApiOf
 ) -> None:
     by = priced_extractor(max_new_tokens=50)
     before = estimate(leases.study, by)
@@ -190,7 +176,7 @@ def test_before_an_extraction_its_page_says_what_it_would_take(
 
 
 @pytest.mark.parametrize("together", [False, True])
-def test_texts_count_what_they_spend(db: None, counting: Counting, together: bool) -> None:
+def test_texts_count_what_they_spend(db: None, counting: CountingBackend, together: bool) -> None:
     counting.failing = 1
     run = texts(generations.dishes(), together=together)
     work(run)
@@ -214,7 +200,7 @@ def test_an_own_worker_wrote_what_its_answers_have(db: None, monkeypatch: pytest
 
 
 def test_texts_pause_at_their_limit_and_go_on_with_a_higher_one(
-    db: None, counting: Counting, client_of: ClientOf
+    db: None, counting: CountingBackend, client_of: ClientOf
 ) -> None:
     mara = builders.user("mara")
     study, model = generations.dishes(by=mara), priced_model()

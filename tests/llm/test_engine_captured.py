@@ -7,26 +7,21 @@ from typing import Any
 import pytest
 import torch
 
-from llm.engine import batch_probing, captured, padded
+from llm.engine import batch_probing, captured
 from llm.engine.captured import Steps
 from llm.engine.encoding import PromptEncoder
 from llm.engine.generation import AnswerGenerator
 from llm.engine.prompt import Sampling
 from tests.llm import tiny
-from tests.llm.test_engine_prefixes import ANSWERS, LEFT, TEXTS
+from tests.llm.test_engine_prefixes import ANSWERS, LEFT, begun
 
 FAMILIES = ["llama", "mistral", "qwen2", "qwen2-sliding", "qwen3", "mixtral", "gemma2", "gemma3"]
 
 
 def logits(model: Any, own: Steps | None) -> list[torch.Tensor]:
     """The logits after what is fed to the answers which are left: one token, or two, of which one is taken back."""
-    forwards = padded.Padded(model)
-    longest = max(map(len, TEXTS))
     with torch.inference_mode():
-        forwards.feed(
-            torch.tensor([[0] * (longest - len(text)) + list(text) for text in TEXTS]),
-            torch.tensor([[0] * (longest - len(text)) + [1] * len(text) for text in TEXTS]),
-        )
+        forwards = begun(model)
         if own is None:
             forwards.keep(torch.tensor(ANSWERS))
         else:

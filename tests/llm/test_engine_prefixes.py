@@ -18,15 +18,20 @@ LEFT = [[0, 1, 2, 3, 4, 5, 6, 7], [1, 2, 3, 4, 6, 7], [0, 1, 3, 4], [2]]
 FITS = {"llama": {}, "qwen2": {}, "mixtral": {}, "qwen3": {}, "gemma2": {"layer_types": ["full_attention"] * 4}}
 
 
-def steps(model: Any, *, share: bool) -> list[torch.Tensor]:
-    """The logits after each token that is fed to the answers which are left."""
+def begun(model: Any) -> padded.Padded:
     forwards = padded.Padded(model)
     longest = max(map(len, TEXTS))
+    forwards.feed(
+        torch.tensor([[0] * (longest - len(text)) + list(text) for text in TEXTS]),
+        torch.tensor([[0] * (longest - len(text)) + [1] * len(text) for text in TEXTS]),
+    )
+    return forwards
+
+
+def steps(model: Any, *, share: bool) -> list[torch.Tensor]:
+    """The logits after each token that is fed to the answers which are left."""
     with torch.inference_mode():
-        forwards.feed(
-            torch.tensor([[0] * (longest - len(text)) + list(text) for text in TEXTS]),
-            torch.tensor([[0] * (longest - len(text)) + [1] * len(text) for text in TEXTS]),
-        )
+        forwards = begun(model)
         (forwards.go_on if share else forwards.keep)(torch.tensor(ANSWERS))
         found, next_ids = [], torch.arange(60, 60 + len(ANSWERS))
         for left in LEFT:

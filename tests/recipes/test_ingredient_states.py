@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation import actions as annotating
@@ -152,6 +154,19 @@ def test_the_page_brings_files_and_gives_them_back(study: Study, client_of: Clie
 
     refused = client.post("/studies/states/graphs/import/", {"files": [SimpleUploadedFile("x.json", b"{")]})
     assert "x.json: This is no JSON" in refused.content.decode()
+
+
+def test_the_page_asks_no_more_for_many_recipes_than_for_one(study: Study, client_of: ClientOf) -> None:
+    client = client_of(study.memberships.get(role=Role.MANAGER).user)
+    asked = []
+    for some in (RECIPES[:1], RECIPES[1:2], RECIPES[2:4]):  # the first time, what is kept is read
+        actions.import_recipes(study=study, recipes=some)
+        with CaptureQueriesContext(connection) as queries:
+            page = client.get("/studies/states/graphs/").content.decode()
+        asked.append(len(queries))
+
+    assert all(recipe.title in page for recipe in RECIPES[:4])
+    assert asked[2] == asked[1]
 
 
 def test_the_lens_and_the_grid_draw_the_graphs(study: Study, client_of: ClientOf) -> None:

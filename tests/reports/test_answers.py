@@ -16,7 +16,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from annotation import actions
 from annotation.models import Assignment, Label, Rater, Row, Study
-from reports import doors, queries, sentences
+from reports import doors, paragraphs, queries, sentences
 from reports.answer_figures import answer_figures
 from reports.answers import Answers, answers_of
 from reports.contents import contents_from, contents_of
@@ -117,7 +117,7 @@ def test_the_judge_s_figure_says_what_it_rests_on_and_what_the_baseline_is_there
     assert f"Both are of the cells that it and two people have answered: {rests_on}." in said(few)
     no_better = "On “Items” “J1” is no better than always answering the most frequent option (66.7 % beside 66.7 %;"
     assert no_better in said(few)
-    assert rests_on in sentences.results_paragraph(few, "letters")
+    assert rests_on in paragraphs.results(few, "letters")
 
     other = studies.study("others")
     one_sheet(other, {"A1": ["ffn", "fnn"] * 10, "A2": ["ffn"] * 20}, ["fff", "ffn"] * 10)
@@ -176,7 +176,7 @@ def test_where_every_resample_is_the_same_there_is_no_interval(study: Study) -> 
     text = said(of)
     assert "Agreement between people is almost perfect: Cohen’s κ = 0.86 (1 recipe-pair)." in text
     assert "No interval, since every resample gives the same value: Items." in text
-    paper = sentences.results_paragraph(of, "letters")
+    paper = paragraphs.results(of, "letters")
     assert "A_m = 100.0 %;" in paper
     # A frozen report of the methods before has the intervals of its day, wherever it is computed.
     before = made(study, by="document", n_draws=200, methods=9).questions[0].agreement
@@ -212,8 +212,8 @@ def test_what_is_not_defined_is_said_with_its_reason(study: Study) -> None:
 def test_the_paragraphs_name_the_numbers(study: Study) -> None:
     one_sheet(study, {"A1": [FOUR] * 3, "A2": [FOUR] * 3, "A3": [FOUR] * 3}, [FOUR] * 3)
     of = made(study)
-    methods = sentences.methods_paragraph(of, study.scheme.parsed.words)
-    results = sentences.results_paragraph(of, "letters")
+    methods = paragraphs.methods(of, study.scheme.parsed.words)
+    results = paragraphs.results(of, "letters")
 
     assert methods.startswith(
         "3 annotators labelled 3 documents in 1 recipe. 3 documents were labelled by two or more."
@@ -236,7 +236,7 @@ def test_what_nobody_has_labelled_is_not_called_labelled(study: Study) -> None:
     answered(rater(study, "A3"), soup, ["...."] * 3)
     sheet(study, "Nobody's", items=1)
 
-    methods = sentences.methods_paragraph(made(study), study.scheme.parsed.words)
+    methods = paragraphs.methods(made(study), study.scheme.parsed.words)
     assert methods.startswith("2 annotators labelled 2 documents in 1 recipe. 1 document was labelled by two or more.")
 
 
@@ -507,7 +507,7 @@ def test_where_only_chance_is_not_known_the_share_of_equal_answers_is_told(study
     assert tile.value == "A_h 100.0 %"
     assert tile.under.startswith("the share of equal answers; κ is not defined: ")
     assert "Two people agree in 100.0 % of the cells of “Items” (A_h); how much more often than by chance" in said(of)
-    assert "On “Items” κ is not defined (" in (results := sentences.results_paragraph(of, "letters"))
+    assert "On “Items” κ is not defined (" in (results := paragraphs.results(of, "letters"))
     assert "); A_h = 100.0 %." in results
 
 
@@ -533,15 +533,13 @@ def test_few_cells_are_said_and_lead_no_sentence_where_others_have_enough(study:
 
 def test_the_paragraph_for_a_paper_claims_nothing_that_was_not_done(study: Study) -> None:
     one_sheet(study, {"A1": [FOUR] * 3}, [FOUR] * 3)
-    methods = sentences.methods_paragraph(made(study, by="document", n_draws=100), study.scheme.parsed.words)
+    methods = paragraphs.methods(made(study, by="document", n_draws=100), study.scheme.parsed.words)
     assert "1 annotator labelled 3 documents in 1 recipe. 0 documents were labelled by two or more." in methods
     for claim in ("Alternative Annotator Test", "human ceiling", "bootstrap"):
         assert claim not in methods
     empty = studies.study("empty")
     one_sheet(empty, {}, [FOUR] * 3)
-    assert (
-        sentences.methods_paragraph(made(empty), empty.scheme.parsed.words) == "No annotator has labelled anything yet."
-    )
+    assert paragraphs.methods(made(empty), empty.scheme.parsed.words) == "No annotator has labelled anything yet."
 
 
 @pytest.mark.parametrize("of", [judge, gold], ids=["a judge", "gold"])

@@ -10,7 +10,7 @@ from scipy import stats
 from reports.stats.abilities import abilities
 from reports.stats.answers import MISSING, Answers
 from reports.stats.consensus import NO_ANSWERS, majority_vote
-from reports.stats.hiring.arms import average_labels, average_probabilities, flips, place_shares, swapped
+from reports.stats.hiring.arms import flips, place_shares, swapped
 from reports.stats.hiring.exposure import (
     NO_TIMES,
     NOT_BOTH,
@@ -254,16 +254,6 @@ def test_a_judge_that_likes_the_first_place() -> None:
     assert shares[0].low > 1 / 3
     assert shares[1].high is not None
     assert shares[1].high < 1 / 3
-    codes = np.stack([(place - turn) % k for turn, place in enumerate(arms)])
-    averaged = average_labels(codes, n_options=k)
-    assert (averaged.code == right).mean() > max((arm == right).mean() for arm in codes) + 0.03
-    assert averaged.n_ties == (averaged.agreement < 0.5).sum()
-
-
-def test_averaged_probabilities() -> None:
-    found = average_probabilities([[[0.6, 0.4], [np.nan, np.nan]], [[0.2, 0.8], [np.nan, np.nan]]])
-    assert found.code.tolist() == [1, MISSING]
-    assert found.agreement.tolist() == pytest.approx([0.6, 0.0])
 
 
 def test_swapped_candidates() -> None:

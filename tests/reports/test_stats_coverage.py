@@ -81,14 +81,14 @@ def test_recipes_count_alike_and_make_the_band() -> None:
     assert curve.pooled == pytest.approx([0.5, 2 / 3, 1, 1])
     assert (curve.low.tolist(), curve.high.tolist()) == ([0.25, 0.5, 1, 1], [1, 1, 1, 1])
     assert curve.n_sheets.tolist() == [2, 2, 1, 1]
-    assert (curve.documents_for(0.7), curve.documents_for(1.0), curve.n_items) == (2, 3, 3)
+    assert curve.n_items == 3
 
 
 def test_curve_of_nothing_says_so() -> None:
     empty = Answers.from_long(rater=[], cell=[], sheet=[], code=[], n_options=4)
     curve = coverage_curve(item_documents(empty, [], found=[FOUND]))
 
-    assert (curve.n.size, curve.reason, curve.documents_for(0.5)) == (0, "no item has an answer", None)
+    assert (curve.n.size, curve.reason) == (0, "no item has an answer")
 
 
 # Table 2 of the paper: 27 annotations each; the last two are made up to stand beside them.
@@ -132,7 +132,7 @@ def test_verdicts_list_what_was_never_found_with_its_counts() -> None:
     assert (verdicts.count(Verdict.NEVER), verdicts.share(Verdict.FOUND)) == (1, pytest.approx(1 / 3))
     assert {(row.n_answers, row.n_documents) for row in verdicts.rows} == {(27, 18)}
     # Yellow bell pepper: three people, in three documents.
-    assert (verdicts.rows[0].exact_documents, verdicts.rows[0].inexact_documents) == (0, 3)
+    assert verdicts.rows[0].inexact_documents == 3
 
 
 def test_an_option_cannot_mean_both() -> None:

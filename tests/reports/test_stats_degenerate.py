@@ -17,7 +17,7 @@ from reports.stats.alternative import alternative_annotator_test
 from reports.stats.among import agreement_among
 from reports.stats.answers import MISSING, Answers
 from reports.stats.bootstrap import By, Interval
-from reports.stats.calibration import brier_score, calibration, entropy, option_probabilities, scored_cells
+from reports.stats.calibration import calibration, entropy, option_probabilities, scored_cells
 from reports.stats.classification import (
     classification,
     classification_intervals,
@@ -100,8 +100,6 @@ def test_every_statistic_has_a_value_or_a_reason(of_people: np.ndarray, of_judge
         alternative_annotator_test(people, judge, scoring="rmse"),
         compare_judges(people, judge, other, **draws),
         calibration(scored.confidence, scored.right),
-        calibration(scored.confidence, scored.right, binning="equal width"),
-        brier_score(scored.probabilities, scored.people),
         recall_at_precision(curve, 0.5),
         error_by_doubt(entropy(scored.probabilities), scored.right),
         option_shares(people, judge, by=by),

@@ -18,7 +18,7 @@ from annotation.actions import Answer, drafting
 from annotation.evidence.blocks import Block
 from annotation.models import Assignment, Label, Question, Rater, Role, Row, Study, User
 from reports import actions as report_actions
-from reports import queries, sentences
+from reports import paragraphs, queries, sentences
 from reports.answers import answers_of
 from reports.contents import contents_from, contents_of
 from reports.data.arrays import Filters
@@ -166,7 +166,7 @@ def test_questions_that_nobody_has_answered_are_told_of_in_one_sentence(study: S
     of = answers_of(report(study))
     told = [sentence.text for sentence in (*sentences.about_people(of, "steps"), *sentences.about_judges(of))]
     assert [text for text in told if "Parts" in text] == ["Nobody has answered “Found”, “Parts”."]
-    paragraph = sentences.results_paragraph(of, "steps")
+    paragraph = paragraphs.results(of, "steps")
     assert paragraph.count("Parts") == 1
     assert "Nobody has answered “Found”, “Parts”." in paragraph
 

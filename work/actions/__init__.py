@@ -5,27 +5,11 @@ from __future__ import annotations
 from work.actions.doing import do_held, do_items, is_last_attempt, is_passing, take_up
 from work.actions.holding import LOADING, LONGEST_HOLD, Held, claim, claim_all
 from work.actions.recovery import MAX_DEATHS, recover
-from work.actions.runs import add, cancel, end, finish, resume, start
+from work.actions.runs import (
+    add,
+    cancel,
+    end,
+    resume,
+    start,
+)
 from work.actions.spreading import shared_out
-
-__all__ = [
-    "LOADING",
-    "LONGEST_HOLD",
-    "MAX_DEATHS",
-    "Held",
-    "add",
-    "cancel",
-    "claim",
-    "claim_all",
-    "do_held",
-    "do_items",
-    "end",
-    "finish",
-    "is_last_attempt",
-    "is_passing",
-    "recover",
-    "resume",
-    "shared_out",
-    "start",
-    "take_up",
-]

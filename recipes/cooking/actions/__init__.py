@@ -24,25 +24,3 @@ from recipes.cooking.actions.retrieving import (
     start_retrieval,
 )
 from recipes.cooking.actions.visiting import VISITING
-
-__all__ = [
-    "MAX_DOCUMENTS",
-    "VISITING",
-    "Given",
-    "Import",
-    "Recording",
-    "add_recipe",
-    "asks_tasks",
-    "cancel_retrieval",
-    "decide",
-    "evidence_of",
-    "fetch_next",
-    "import_documents",
-    "mend",
-    "put_back",
-    "record_results",
-    "resume_retrieval",
-    "search_for_items",
-    "start_retrieval",
-    "takes_recipes",
-]

@@ -15,15 +15,3 @@ from recipes.cooking.pages.showing import readable
 
 READER = "3"
 """The version of this reader; a higher one wherever a page may be read in another way than before."""
-
-__all__ = [
-    "MAX_PAGE_BYTES",
-    "READER",
-    "Page",
-    "PageRefused",
-    "count_pages",
-    "read_files",
-    "read_folder",
-    "read_page",
-    "readable",
-]

@@ -111,7 +111,7 @@ class Page:
     doubts: tuple[str, ...] = ()
 
 
-def read_folder(path: Path, *, max_bytes: int = MAX_PAGE_BYTES) -> Iterator[Page | PageRefused]:
+def read_folder(path: Path) -> Iterator[Page | PageRefused]:
     """The pages in a folder and its sub-folders in the order of their names, as `read_files` gives them.
 
     Files that are neither pages nor ZIP archives by their suffix are passed over in silence: data, pictures, notes.
@@ -120,7 +120,7 @@ def read_folder(path: Path, *, max_bytes: int = MAX_PAGE_BYTES) -> Iterator[Page
         name = file.relative_to(path).as_posix()
         if file.is_file() and (_is_page_name(name) or file.suffix.casefold() == ".zip"):
             with file.open("rb") as stream:
-                yield from read_files([(name, stream)], max_bytes=max_bytes)
+                yield from read_files([(name, stream)])
 
 
 def read_files(

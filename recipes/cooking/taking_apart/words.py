@@ -108,13 +108,8 @@ NO_FOOD = _set("""
     consistency golden recipe moment color colour amount work day night places place skins skin cover seams
     crust-side gas medium low high
 """)
-# Verbs of sentences that are no task; of these, alone only.
+# Verbs of sentences that are no task.
 NO_TASK = _set("enjoy make keep measure save start begin")
-NO_TASK_ALONE = _set("check repeat adjust taste")
-# A tool only with a word before it.
-NO_TOOL_ALONE = _set("paper glass box can iron pin wrap blade scale stick")
-# Before a summing word, and no part of it: the hot mixture.
-SAY_NOTHING = _set("entire whole prepared same hot warm little more thick rest")
 # Words of names of ingredients by which alone nobody knows them.
 NEVER_ALONE = _set("""
     fresh ground dried white black red green yellow large small whole powder sauce extract all-purpose baking heavy

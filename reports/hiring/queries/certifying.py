@@ -150,7 +150,7 @@ def most_cells(study: Study, question: Question, unit: str) -> int:
     return max([1, *sizes])
 
 
-def development_cells(study: Study, rater: Rater, question: Question, unit: str) -> JudgeCells:
+def development_cells(study: Study, rater: Rater, question: Question) -> JudgeCells:
     """The judge's development cells that people answered, without those of documents that its prompt shows it."""
     name = question_name(question)
     table = study_table(study, judges=[rater.code], question=name)
@@ -212,7 +212,7 @@ def cost_of(
     from reports.stats.hiring.planning import plan
 
     study, unit = split.study, split.unit
-    cells = development_cells(study, rater, question, unit)
+    cells = development_cells(study, rater, question)
     planned = plan(
         judged_of(cells, unit),
         epsilon=epsilon,

@@ -15,24 +15,3 @@ from reports.hiring.views.looks import counted
 from reports.hiring.views.panels import board_panel, split_panel
 from reports.hiring.views.way import choose, draw_split, way
 from reports.hiring.views.work import give_back, take_over
-
-__all__ = [
-    "board_panel",
-    "certificate",
-    "certificate_json",
-    "certify",
-    "choose",
-    "counted",
-    "draw_split",
-    "end_suggestions",
-    "give_back",
-    "outcome",
-    "recompute",
-    "revoke",
-    "split_panel",
-    "suggestions",
-    "suggestions_csv",
-    "suggestions_panel",
-    "take_over",
-    "way",
-]

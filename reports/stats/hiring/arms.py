@@ -113,50 +113,6 @@ def swapped(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Averaged:
-    """One label a cell from all arms.
-
-    code: -1 where no arm has a label; agreement: the share of the arms' labels (or their mean probability) that it has:
-    a score to set a threshold on; tied: another option has as much. All of shape (n_cells,).
-    """
-
-    code: IntArray
-    agreement: FloatArray
-    tied: npt.NDArray[np.bool_]
-
-    @property
-    def n_ties(self) -> int:
-        return int(self.tied.sum())
-
-
-def average_labels(codes: npt.ArrayLike, *, n_options: int, seed: int = 0) -> Averaged:
-    """The most frequent label of the arms; equally frequent ones are drawn among by the seed."""
-    labels = _labels(codes)
-    counts = np.stack([(labels == option).sum(axis=0) for option in range(n_options)], axis=1).astype(np.float64)
-    return _most(counts, seed)
-
-
-def average_probabilities(probabilities: npt.ArrayLike, *, seed: int = 0) -> Averaged:
-    """The option with the greatest mean probability.
-
-    Args:
-        probabilities: shape (n_arms, n_cells, n_options), options in the same order in all arms, NaN for no label.
-    """
-    values = np.asarray(probabilities, dtype=np.float64)
-    unknown = np.isnan(values).any(axis=2, keepdims=True)
-    return _most(np.where(unknown, 0.0, values).sum(axis=0), seed)
-
-
-def _most(weight: FloatArray, seed: int) -> Averaged:
-    total = weight.sum(axis=1)
-    greatest = weight.max(axis=1, initial=0.0)
-    best = (weight >= greatest[:, np.newaxis] * (1 - 1e-9)) & (total > 0)[:, np.newaxis]
-    drawn = np.where(best, np.random.default_rng(seed).random(best.shape), -1.0).argmax(axis=1)
-    share = np.divide(greatest, total, out=np.zeros(total.size), where=total > 0)
-    return Averaged(np.where(total > 0, drawn, MISSING), share, best.sum(axis=1) > 1)
-
-
 def _labels(codes: npt.ArrayLike) -> IntArray:
     labels = np.asarray(codes, dtype=np.int64)
     if labels.ndim != 2 or labels.shape[0] < 2:

@@ -37,12 +37,6 @@ def log_wealth_below(counts: Totals, rate: float, *, most: float, stakes: npt.Ar
     return won
 
 
-def log_wealth_above(counts: Totals, rate: float, *, most: float, stakes: npt.ArrayLike = STAKES) -> FloatArray:
-    """Against "the error rate is `rate` or less": the product of 1 + c (W - r A) / (r M)."""
-    won: FloatArray = np.log1p(np.multiply.outer(stakes, _excess(counts, rate) / (rate * most))).sum(axis=-1)
-    return won
-
-
 def mixed(log_wealth: FloatArray) -> float:
     """The logarithm of the mean: the wealth was divided equally among the stakes beforehand."""
     return float(special.logsumexp(log_wealth) - np.log(log_wealth.size))

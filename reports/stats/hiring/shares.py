@@ -164,27 +164,6 @@ def powered_share(
     )
 
 
-def powered_shares(
-    people: npt.ArrayLike,
-    judge: npt.ArrayLike,
-    cluster: npt.ArrayLike,
-    *,
-    n_options: int,
-    stratum: npt.ArrayLike | None = None,
-) -> tuple[Share, ...]:
-    """`powered_share` of each option.
-
-    Args:
-        people: option of each cell, -1 where people gave none; judge: the judge's option, shape (n_cells,). Where
-            several people answered take the majority, or call `powered_share` with the share of them.
-    """
-    theirs, its = np.asarray(people, dtype=np.int64), np.asarray(judge, dtype=np.int64)
-    return tuple(
-        powered_share(theirs == option, its == option, theirs >= 0, cluster, stratum=stratum)
-        for option in range(n_options)
-    )
-
-
 def _put_together(sizes: FloatArray, worth: npt.NDArray[np.number[Any]]) -> float:
     """What strata of these sizes are worth in clusters together: as many as there are where there is one, and few where
     a large one has few."""

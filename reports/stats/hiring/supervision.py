@@ -30,9 +30,8 @@ class Watch:
     alarm: the error has been shown to be above epsilon; alarm_at: after how many documents, None without. A judge whose
     expected share of wrong cells never exceeds epsilon gets an alarm ever with a probability of at most delta.
     evidence: logarithm of the wealth won against "never above epsilon", its maximum so far; an alarm at log(1 / delta).
-    error: wrong of audited cells; low, high: now, as in the path. Path arrays, one entry a document, in order:
-    path_cells and path_wrong summed so far; path_low: the error was at some time above it (each by itself with
-    confidence 1 - delta at all times); path_high: a steady judge's error lies below it.
+    error: wrong of audited cells. low: the error was at some time above it; high: a steady judge's error lies below it
+    (each by itself with confidence 1 - delta at all times).
     """
 
     alarm: bool
@@ -47,10 +46,6 @@ class Watch:
     n_clusters: int
     n_cells: int
     n_wrong: float
-    path_cells: FloatArray
-    path_wrong: FloatArray
-    path_low: FloatArray
-    path_high: FloatArray
 
 
 def watch(
@@ -108,10 +103,6 @@ def watch(
         n_clusters=n,
         n_cells=int(n_cells),
         n_wrong=n_wrong,
-        path_cells=np.cumsum(counts.accepted),
-        path_wrong=np.cumsum(counts.wrong),
-        path_low=lows,
-        path_high=highs,
     )
 
 

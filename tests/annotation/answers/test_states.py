@@ -61,9 +61,9 @@ def test_what_the_tasks_ask_of_a_graph() -> None:
     graph = graph_of(START, STEPS)
     ids = {state.name: state.id for state in graph.states}
     assert [graph.first_use(ids[name]) for name in ("flour", "egg", "white", "salt")] == [1, 2, 5, None]
-    assert [state.name for state in graph.holding(ids["flour"], 3)] == ["dough", "rolls"]
-    assert [state.name for state in graph.holding(ids["flour"], 4)] == ["baked rolls", "frozen dough"]
-    assert [state.name for state in graph.holding(ids["egg"], 5)] == ["baked rolls"]
+    of_flour = graph.descendants(ids["flour"])
+    assert [state.name for state in graph.world(3) if state.id in of_flour] == ["dough", "rolls"]
+    assert [state.name for state in graph.world(4) if state.id in of_flour] == ["baked rolls", "frozen dough"]
 
 
 def test_what_cannot_be_is_told_and_nothing_is_lost() -> None:
