@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -63,16 +63,18 @@ class OneRecipe:
         return self.graphs[0].start if self.graphs else []
 
 
-def recipes(study: Study, *, raters: frozenset[str] = frozenset()) -> Iterator[OneRecipe]:
+def recipes(
+    study: Study, *, raters: frozenset[str] = frozenset(), sheets: Sequence[Sheet] | None = None
+) -> Iterator[OneRecipe]:
     """In the order of sheets and rows; two queries, and five for each `_AT_ONCE` sheets. `raters`: their codes; none
-    of them means all."""
+    of them means all. `sheets`: of the study, else all of them."""
     place = needed_place(study)
     coming = queries.coming_rows(study.pk)
-    of_study = list(study.sheets.order_by("position"))
+    of_study = list(study.sheets.order_by("position")) if sheets is None else sheets
     for begin in range(0, len(of_study), _AT_ONCE):
-        sheets = {sheet.pk: sheet for sheet in of_study[begin : begin + _AT_ONCE]}
+        together = {sheet.pk: sheet for sheet in of_study[begin : begin + _AT_ONCE]}
         assignments = (
-            Assignment.objects.filter(row__sheet__in=sheets)
+            Assignment.objects.filter(row__sheet__in=together)
             .exclude(state=Assignment.State.WITHDRAWN)
             .select_related("rater", "row")
             .order_by("rater__code", "repeat")
@@ -84,10 +86,10 @@ def recipes(study: Study, *, raters: frozenset[str] = frozenset()) -> Iterator[O
             if one.table.question.key == place.question.key:
                 graphs[one.assignment.row_id].append(one)
         steps: dict[int, list[str]] = defaultdict(list)
-        for column in Column.objects.filter(sheet__in=sheets, section__key=place.section.key).order_by("position"):
+        for column in Column.objects.filter(sheet__in=together, section__key=place.section.key).order_by("position"):
             steps[column.sheet_id].append(column.facets[place.step])
-        for row in Row.objects.filter(sheet__in=sheets).exclude(coming).order_by("sheet__position", "position"):
-            row.sheet = sheets[row.sheet_id]
+        for row in Row.objects.filter(sheet__in=together).exclude(coming).order_by("sheet__position", "position"):
+            row.sheet = together[row.sheet_id]
             yield OneRecipe(row.sheet, row, tuple(steps[row.sheet_id]), tuple(graphs[row.pk]))
 
 

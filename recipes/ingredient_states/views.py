@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.contrib import messages
+from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -17,6 +18,7 @@ from annotation.people.access import AppRequest, for_roles, posted_from, row_for
 from recipes.ingredient_states import actions, exchange, exports, queries, reading
 from recipes.ingredient_states.forms import BringForm, ChoiceForm
 
+SHEETS_A_PAGE = 50
 READERS = (Role.MANAGER, Role.RESEARCHER)
 
 
@@ -58,8 +60,9 @@ def bring(request: AppRequest, study: Study) -> HttpResponse:
 def _page(request: AppRequest, study: Study, form: BringForm) -> HttpResponse:
     if queries.place_of(study.scheme.parsed) is None:
         raise Http404
+    sheets = Paginator(study.sheets.order_by("position"), SHEETS_A_PAGE).get_page(request.GET.get("page"))
     lines = []
-    for recipe in queries.recipes(study):
+    for recipe in queries.recipes(study, sheets=list(sheets)):
         said = [one for one in recipe.graphs if any(answer is not None for answer in one.answers)]
         lines.append(
             {
@@ -80,6 +83,7 @@ def _page(request: AppRequest, study: Study, form: BringForm) -> HttpResponse:
     context = {
         "study": study,
         "form": form,
+        "sheets": sheets,
         "lines": lines,
         "raters": list(codes),
         "endings": list(exports.ENDINGS),
