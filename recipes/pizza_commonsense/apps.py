@@ -19,6 +19,7 @@ class PizzaCommonsense(packs.Pack):
         from annotation import doors
         from annotation.deriving.making import Deriver, asks
         from annotation.models import Role
+        from annotation.queries import setup
         from recipes.pizza_commonsense import actions, derivers, exchange, queries, records
         from reports import doors as report_doors
 
@@ -29,6 +30,16 @@ class PizzaCommonsense(packs.Pack):
             url_name="pizza_commonsense:tables",
             roles={Role.MANAGER, Role.RESEARCHER},
             fits=lambda study: study.scheme.slug in (records.SCHEME, actions.LONG),
+        )
+        doors.register_setup_step(
+            doors.SetupStep(
+                position=5,
+                label=_("Tables"),
+                words=_("Add the recipes, typed or from a file, with answers or without."),
+                url_name="pizza_commonsense:tables",
+                is_done=setup.has_rows,
+                fits=lambda study: study.scheme.slug in (records.SCHEME, actions.LONG),
+            )
         )
         doors.register_raters_apart(queries.examples_apart)
         doors.register_deriver(

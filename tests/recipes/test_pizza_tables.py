@@ -28,6 +28,7 @@ from annotation.deriving.actions import derive_study
 from annotation.exchange.exports import exported_labels, label_header, safe_lines
 from annotation.exchange.row_imports import ImportRefused
 from annotation.models import Assignment, AuditEvent, Label, LabelEvent, Lineage, Look, Rater, Role, Row, Scheme, Study
+from annotation.queries import setup
 from annotation.queries.warnings import warned
 from benchmarks.pizza_rules import count
 from judges.actions import start_run
@@ -40,6 +41,7 @@ from recipes.pizza_commonsense import (
     exchange,
     exporting,
     queries,
+    records,
     serialised,
     sheets,
     splitting,
@@ -193,6 +195,31 @@ def test_bytes_that_are_no_text_or_no_workbook() -> None:
         read_tables(b"\xff\xfe\x00")
     with pytest.raises(TablesRefused, match="workbook"):
         read_tables(b"PK\x03\x04 no book")
+
+
+@pytest.mark.django_db
+def test_the_first_steps_of_a_study_lead_to_the_tables(study: Study, client_of: ClientOf) -> None:
+    client = client_of(study.memberships.first().user)  # type: ignore[union-attr]
+    first = setup.steps(study)[0]
+    assert (str(first.step.label), first.next) == ("Tables", True)
+    for page in ("", "documents/", "plan/"):
+        below_the_tabs = client.get(f"/studies/pizzas/{page}").content.decode().split("</nav>")[-1]
+        assert 'href="/studies/pizzas/tables/"' in below_the_tabs
+    actions.import_tables(study=study, tables=tables(), example=True)
+    done = {str(one.step.label): one.done for one in setup.steps(study)}
+    assert done["Tables"]
+    assert not done["Board"]  # the example of the file is nobody's work
+
+
+def test_a_gzipped_file_is_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    packed = gzip.compress(b"Pizza, white\nMix flour, water.")
+    assert read_tables(packed) == read_tables(b"Pizza, white\nMix flour, water.")
+    for damaged in (packed[:-12], packed[:12] + b"\xff" * 20):
+        with pytest.raises(TablesRefused, match="damaged"):
+            read_tables(damaged)
+    monkeypatch.setattr(records, "MOST_UNPACKED", 20)
+    with pytest.raises(TablesRefused, match="too large"):
+        read_tables(packed)
 
 
 @pytest.mark.parametrize("lines", ['<row r="x"/>', '<row r="1"><c r="A1" t="s"><v>9</v></c></row>'])
