@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.scheme.spec import Words
-from reports.answers import Answers, Estimate, JudgeAnswer, Line, Measure, published_of
+from reports.answers import KAPPAS, Answers, Estimate, JudgeAnswer, Line, Measure, published_of
 from reports.stats.alternative import MINIMUM_PEOPLE, TOO_FEW_PEOPLE
 from reports.stats.bootstrap import EVERY_DRAW_THE_SAME
 from reports.stats.levels import landis_koch
@@ -30,6 +30,7 @@ MEASURES: dict[Measure, Promise | str] = {
     "kappa": gettext_lazy("Cohen’s κ"),
     "weighted-kappa": gettext_lazy("weighted κ"),
     "alpha": gettext_lazy("Krippendorff’s α"),
+    "node-f1": gettext_lazy("Node F1"),
 }
 VERDICTS: dict[str, Promise] = {
     "may": gettext_lazy("may replace"),
@@ -89,8 +90,8 @@ def between(of: Estimate, *, as_percent: bool = False) -> str:
 
 
 def level_of(line: Line) -> str:
-    """What Landis and Koch call the line's kappa; "" of an α, which they did not write of."""
-    if line.agreement.value is None or line.measure == "alpha":
+    """What Landis and Koch call the line's kappa; "" of another measure, which they did not write of."""
+    if line.agreement.value is None or line.measure not in KAPPAS:
         return ""
     return str(LEVELS[landis_koch(line.agreement.value)])
 
@@ -126,13 +127,13 @@ def _of_people(answers: Answers) -> Tile:
             return Tile(title, _("Cannot be said"), _("no person has labelled: it takes two people"), "overview")
         if alike := _alike(answers):
             under = _("the share of equal answers; %(measure)s is not defined: %(reason)s")
-            under %= {"measure": _sign(alike[0]), "reason": alike[0].agreement.reason}
+            under %= {"measure": sign(alike[0]), "reason": alike[0].agreement.reason}
             return Tile(title, f"A_h {span([line.accuracy.value or 0.0 for line in alike])}", under, alike[0].table)
         first = answers.questions[0]
         return Tile(title, _("Cannot be said"), first.agreement.reason, first.table)
     if len(known) == 1:
         [line] = known
-        value = f"{_sign(line)} {number(line.agreement.value or 0)}{between(line.agreement)}"
+        value = f"{sign(line)} {number(line.agreement.value or 0)}{between(line.agreement)}"
         return Tile(title, value, _few_yet(levels_of(line) or line.rests_on, known), line.table)
     low, high = _ends(known)
     values = {"low": number(low.agreement.value or 0), "high": number(high.agreement.value or 0)}
@@ -141,7 +142,7 @@ def _of_people(answers: Answers) -> Tile:
         **{name: f"{quoted(line.name)} ({level})" if (level := level_of(line)) else quoted(line.name)
            for name, line in (("low", low), ("high", high))},
     }  # fmt: skip
-    return Tile(title, f"{_sign(low)} " + _("%(low)s to %(high)s") % values, _few_yet(under, known), "overview")
+    return Tile(title, f"{sign(low)} " + _("%(low)s to %(high)s") % values, _few_yet(under, known), "overview")
 
 
 def _few_yet(under: str, lines: Sequence[Line]) -> str:
@@ -154,7 +155,7 @@ def _main(answers: Answers) -> list[Line]:
     """The questions by which agreement is said: those with options; where there is none, those with values. Where two
     people have answered enough of some, these alone."""
     known = [line for line in answers.questions if line.agreement.value is not None]
-    of_kind = [line for line in known if line.measure != "alpha"] or known
+    of_kind = [line for line in known if line.measure in KAPPAS] or known
     return [line for line in of_kind if not line.is_few] or of_kind
 
 
@@ -163,8 +164,9 @@ def _alike(answers: Answers) -> list[Line]:
     return [line for line in answers.questions if line.accuracy.value is not None]
 
 
-def _sign(line: Line) -> str:
-    return "α" if line.measure == "alpha" else "κ"
+def sign(line: Line) -> str:
+    """What stands before a line's figure."""
+    return {"alpha": "α", "node-f1": str(MEASURES["node-f1"])}.get(line.measure, "κ")
 
 
 def _ends(lines: Sequence[Line]) -> tuple[Line, Line]:
@@ -362,9 +364,9 @@ def about_people(answers: Answers, scheme: str) -> list[Sentence]:
             said.append(Sentence(text, lines[0].table, warns=True))
     undefined: dict[tuple[str, str], list[Line]] = {}
     for line in (line for line in answers.questions if line.agreement.value is None):
-        undefined.setdefault((_sign(line), line.agreement.reason), []).append(line)
-    for (sign, reason), lines in undefined.items():
-        values = {"questions": _quoted(lines), "measure": sign, "reason": reason}
+        undefined.setdefault((sign(line), line.agreement.reason), []).append(line)
+    for (measure, reason), lines in undefined.items():
+        values = {"questions": _quoted(lines), "measure": measure, "reason": reason}
         text = _("On %(questions)s %(measure)s is not defined: %(reason)s.") % values
         said.append(Sentence(text, lines[0].table, warns=True))
     said.extend(_nobody_has_answered(answers))
@@ -382,7 +384,7 @@ def _nobody_has_answered(answers: Answers) -> list[Sentence]:
 def _figure(line: Line) -> str:
     """A line's agreement: "κ 0.63 [0.60, 0.66], substantial"."""
     assert line.agreement.value is not None
-    text = f"{_sign(line)} {number(line.agreement.value)}{between(line.agreement)}"
+    text = f"{sign(line)} {number(line.agreement.value)}{between(line.agreement)}"
     return f"{text}, {level}" if (level := level_of(line)) else text
 
 
@@ -660,7 +662,7 @@ def methods_paragraph(answers: Answers, words: Words) -> str:
         )
         % {"n": count(answers.n_twice), "rows": words.row if answers.n_twice == 1 else words.rows},
     ]
-    if any(line.measure != "alpha" for line in lines):
+    if any(line.measure in KAPPAS for line in lines):
         said.append(
             _(
                 "Inter-annotator agreement is Cohen’s κ (Cohen, 1960), the mean over all pairs of annotators of each "
@@ -673,6 +675,13 @@ def methods_paragraph(answers: Answers, words: Words) -> str:
         said.append(_("Scales have quadratic weights (Cohen, 1968)."))
     if any(line.measure == "alpha" for line in lines):
         said.append(_("Questions without options are given Krippendorff’s α (Krippendorff, 2011)."))
+    if any(line.measure == "node-f1" for line in lines):
+        said.append(
+            _(
+                "Graphs are compared by Node F1 and Edge F1 as Toyooka, Aizawa and Yamakata define them: the states of "
+                "each step are matched by the cosine of their names."
+            )
+        )
     if answers.judges:
         said.append(
             _(
@@ -735,10 +744,10 @@ def results_paragraph(answers: Answers, scheme: str) -> str:
                 if line.is_mean
                 else _("On “%(question)s” %(measure)s is not defined (%(reason)s)%(accuracy)s.")
             )
-            values = {"measure": _sign(line), "reason": line.agreement.reason, "accuracy": of_accuracy}
+            values = {"measure": sign(line), "reason": line.agreement.reason, "accuracy": of_accuracy}
             said.append(text % {"question": line.name, **values})
             continue
-        figures = f"{_sign(line)} = {number(line.agreement.value)}{between(line.agreement)}"
+        figures = f"{sign(line)} = {number(line.agreement.value)}{between(line.agreement)}"
         if line.is_mean:
             text = _("As the mean of the questions of “%(question)s”, %(figures)s.")
         elif level := level_of(line):
