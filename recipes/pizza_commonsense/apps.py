@@ -51,6 +51,7 @@ class PizzaCommonsense(packs.Pack):
                     "split becomes a line as it is."
                 ),
                 make=derivers.atomic_instructions,
+                into=derivers.ATOMIC,
                 fits=asks(derivers.PARTS),
             )
         )
@@ -63,6 +64,8 @@ class PizzaCommonsense(packs.Pack):
                     "right drawn by lot. Who wrote them is kept, and hidden from who judges."
                 ),
                 make=derivers.two_systems,
+                reads_chosen=False,
+                into=derivers.SYSTEMS,
                 fits=derivers.has_tables,
                 asks=derivers.two_systems_ask,
                 also=("seed",),

@@ -1384,6 +1384,21 @@ def test_the_form_offers_the_raters(judged: Study, client_of: ClientOf) -> None:
     mara.user_permissions.set(Permission.objects.filter(codename="add_study"))
     page = client_of(mara).get("/studies/pizzas/derive/?deriver=two-systems").content.decode()
     assert 'value="t5"' in page
+    assert 'name="rater"' not in page  # it is asked whose tables these are, and nothing is chosen
+    chosen = re.search(r'<option value="([^"]+)" selected>Two systems', page)
+    assert chosen, "the scheme that such a study has is chosen beforehand"
+    made = client_of(mara).post(
+        "/studies/pizzas/derive/?deriver=two-systems",
+        {
+            "title": "Judged",
+            "slug": "judged",
+            "scheme": chosen[1],
+            "set_systems": ["gold", "t5"],
+            "set_lines": "all",
+            "set_open": "count",
+        },
+    )
+    assert made["Location"].endswith("/studies/judged/")
     assert Role.MANAGER
     assert Assignment.objects.exists()
 
