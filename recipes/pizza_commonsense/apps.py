@@ -9,6 +9,7 @@ from recipes import packs
 
 if TYPE_CHECKING:
     from reports.numbers.report import QuestionReport, StudyReport
+    from reports.numbers.values import ValueReport
     from reports.tables.base import ReportTable
 
 
@@ -73,9 +74,16 @@ class PizzaCommonsense(packs.Pack):
             )
         )
         report_doors.register_part(schemes={derivers.SYSTEMS}, tables=_of_systems)
+        report_doors.register_part(schemes={records.SCHEME}, values=_of_scores)
 
 
 def _of_systems(report: StudyReport, question: QuestionReport) -> Iterable[ReportTable]:
     from recipes.pizza_commonsense import judged  # statistics are loaded with the first report
 
     return judged.tables(report, question)
+
+
+def _of_scores(report: StudyReport, question: ValueReport) -> Iterable[ReportTable]:
+    from recipes.pizza_commonsense import scored  # statistics are loaded with the first report
+
+    return scored.tables(report, question)

@@ -1803,3 +1803,36 @@ def test_systems_whose_names_say_so_are_runs_of_one(study: Study) -> None:
 
 def test_a_judge_that_wrote_once_has_no_mean_over_runs(left_out: Study) -> None:
     assert runs_told(left_out) == []
+
+
+def test_each_system_has_one_line_for_inputs_and_outputs(study: Study) -> None:
+    """As the paper's Tables 1, 2, 4 and 7; of runs and of people the mean stands below them."""
+
+    def said(inputs: int, outputs: int) -> Table:
+        """So many of the first inputs and outputs are right."""
+        cells = {(line, "input"): "flour" if line < inputs else "cake" for line in range(4)}
+        with_outputs = bread(*RIGHT[:outputs], *["cake"] * (4 - outputs))
+        return with_outputs.with_cells({**with_outputs.cells, **cells})
+
+    actions.import_tables(study=study, tables=[said(4, 4)])
+    for code, right, kind in (
+        ("flan", (1, 2), Rater.Kind.JUDGE), ("t5-run-1", (4, 4), Rater.Kind.JUDGE),
+        ("t5-run-2", (2, 0), Rater.Kind.JUDGE), ("P1", (4, 3), Rater.Kind.PERSON), ("P2", (3, 3), Rater.Kind.PERSON),
+    ):  # fmt: skip
+        actions.import_tables(study=study, tables=[said(*right)], rater=code, kind=kind)
+    made = {of.key: of for of in contents_of(everything(study, metrics=("exact",))).tables}
+    of_all = made["steps.scored"]
+    assert [head.key for head in of_all.heads] == [
+        "rater", "input_exact", "input_cells", "output_exact", "output_cells",
+    ]  # fmt: skip
+    assert {str(row[0]): row[1:] for row in of_all.rows} == {
+        "flan": (0.25, 4, 0.5, 4),
+        "t5-run-1": (1.0, 4, 1.0, 4),
+        "t5-run-2": (0.5, 4, 0.0, 4),
+        "t5, mean of 2 runs": (0.75, 4, 0.5, 4),
+        "P1": (1.0, 4, 0.75, 4),
+        "P2": (0.75, 4, 0.75, 4),
+        "people, mean of 2": (0.875, 4, 0.75, 4),
+    }
+    before = {of.key for of in contents_of(everything(study, metrics=("exact",), methods=9)).tables}
+    assert "steps.scored" not in before  # what was frozen is computed again as it was
