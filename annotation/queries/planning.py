@@ -71,7 +71,7 @@ MOST_OWN_WORDS = 12
 def facet_words(rows: QuerySet[Row], facets: Iterable[str]) -> dict[str, list[str]]:
     """By their keys the words of those facets that have several among some rows, "" where a row has none. Not of facets
     with more than `MOST_WORDS`, such as the number of a text: each names a row or two, and nobody chooses among them.
-    Nor of those with more than `MOST_OWN_WORDS` of which each names one row alone, such as a list of what a text is about.
+    Nor of those with more than `MOST_OWN_WORDS` of which each names one row alone, such as a list of what it is about.
     One query, where there are facets.
     """
     found: dict[str, list[str]] = {}
