@@ -29,7 +29,7 @@ def _series(name: str, of: list[Estimate]) -> dict[str, Any]:
 
 
 def _agreement(answers: Answers) -> Figure | None:
-    lines = [line for line in answers.lines if line.agreement.value is not None]
+    lines = [line for line in answers.lines if line.agreement.value is not None and line.measure != "node-f1"]
     if not lines:
         return None
     lowest = min(min(line.agreement.value or 0.0, line.agreement.low or 1.0) for line in lines)

@@ -7,16 +7,18 @@ contents of a live report and are no part of what is frozen.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
+from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from reports import doors
 from reports.data.arrays import QuestionData
 from reports.data.label_table import LabelTable
+from reports.numbers.graphs import GraphReport
 from reports.numbers.judge import JudgeResult
 from reports.numbers.report import PeopleAgreement, QuestionReport, SectionReport, StudyReport
 from reports.numbers.values import ValueJudge, ValueReport
@@ -24,9 +26,11 @@ from reports.stats.alternative import TOO_FEW_DOCUMENTS, TOO_FEW_PEOPLE, Alterna
 from reports.stats.answers import IntArray
 from reports.stats.bootstrap import Interval
 from reports.stats.distinct import distinct
+from reports.tables.rounding import rounded
 from reports.words import UNDEFINED, code_of, count, n_pairs, name_of, said_as, undefined
 
-Measure = Literal["kappa", "weighted-kappa", "alpha"]
+Measure = Literal["kappa", "weighted-kappa", "alpha", "node-f1"]
+KAPPAS: frozenset[Measure] = frozenset({"kappa", "weighted-kappa"})
 Verdict = Literal["may", "may-not", "not-enough", "unknown"]
 # Below this, kappa moves by tenths with every few answers more.
 ENOUGH_CELLS = 30
@@ -172,7 +176,7 @@ def _answers_of(report: StudyReport) -> Answers:
     lines: list[Line] = []
     for section in report.sections:
         lines += [
-            _of_values(question) if isinstance(question, ValueReport) else _of_options(report, question)
+            _of_values(report, question) if isinstance(question, ValueReport) else _of_options(report, question)
             for question in section.in_order
         ]
         if section.kappa is not None and section.accuracy is not None:
@@ -241,9 +245,9 @@ def _accuracy(agreement: PeopleAgreement) -> Estimate:
     return _estimate(of.value, agreement.macro.accuracy if agreement.macro else None, str(UNDEFINED[of.reason]))
 
 
-def _of_values(question: ValueReport) -> Line:
+def _of_values(report: StudyReport, question: ValueReport) -> Line:
     exact, intervals = question.exact, question.exact_intervals
-    return Line(
+    line = Line(
         key=question.data.name,
         name=name_of(question),
         table=f"{question.data.name}.agreement",
@@ -259,6 +263,37 @@ def _of_values(question: ValueReport) -> Line:
         n_comparisons=exact.n_comparisons,
         judges=tuple(_value_judge(judge) for judge in question.judges),
         answered=_is_answered(question.data),
+    )
+    return line if question.graphs is None else _of_graphs(report, line, question.graphs)
+
+
+def _of_graphs(report: StudyReport, line: Line, graphs: GraphReport) -> Line:
+    """How far people agree on graphs, where two drew one: free descriptions are seldom the same letter by letter, so
+    that equal answers say next to nothing."""
+    at, people = graphs.shown, graphs.people
+    nodes = people.means.get((at, "nodes")) if people else None
+    if people is None or nodes is None or nodes.value is None:
+        return line
+    words = report.data.scheme.words
+    edges = [people.means[at, measure].value for measure in ("matched", "all")]
+    matched, every = ("–" if of is None else number_format(rounded(of, 2)) for of in edges)
+    rests_on = _(
+        "threshold %(threshold)s; Edge F1 %(matched)s between matched states, %(all)s over all; "
+        "%(rows)s compared: %(n)s"
+    ) % {
+        "threshold": number_format(at, 2),
+        "matched": matched,
+        "all": every,
+        "rows": words.rows,
+        "n": count(people.n_compared),
+    }
+    return replace(
+        line,
+        table=f"{line.key}.graphs",
+        measure="node-f1",
+        agreement=_estimate(nodes.value, nodes.interval),
+        rests_on=rests_on,
+        accuracy=Estimate(None),
     )
 
 

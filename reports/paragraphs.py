@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.scheme.spec import Words
-from reports.answers import Answers, Estimate
+from reports.answers import KAPPAS, Answers, Estimate
 from reports.sentences import (
     VERDICTS,
     beside_published,
@@ -49,7 +49,7 @@ def methods(answers: Answers, words: Words) -> str:
         )
         % {"n": count(answers.n_twice), "rows": words.row if answers.n_twice == 1 else words.rows},
     ]
-    if any(line.measure != "alpha" for line in lines):
+    if any(line.measure in KAPPAS for line in lines):
         said.append(
             _(
                 "Inter-annotator agreement is Cohen’s κ (Cohen, 1960), the mean over all pairs of annotators of each "
@@ -62,6 +62,13 @@ def methods(answers: Answers, words: Words) -> str:
         said.append(_("Scales have quadratic weights (Cohen, 1968)."))
     if any(line.measure == "alpha" for line in lines):
         said.append(_("Questions without options are given Krippendorff’s α (Krippendorff, 2011)."))
+    if any(line.measure == "node-f1" for line in lines):
+        said.append(
+            _(
+                "Graphs are compared by Node F1 and Edge F1 as Toyooka, Aizawa and Yamakata define them: the states of "
+                "each step are matched by the cosine of their names."
+            )
+        )
     if answers.judges:
         said.append(
             _(

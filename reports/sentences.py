@@ -10,7 +10,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from reports.answers import Answers, Estimate, JudgeAnswer, Line, Measure, published_of
+from reports.answers import KAPPAS, Answers, Estimate, JudgeAnswer, Line, Measure, published_of
 from reports.stats.alternative import MINIMUM_PEOPLE, TOO_FEW_PEOPLE
 from reports.stats.bootstrap import EVERY_DRAW_THE_SAME
 from reports.stats.levels import landis_koch
@@ -29,6 +29,7 @@ MEASURES: dict[Measure, Promise | str] = {
     "kappa": gettext_lazy("Cohen’s κ"),
     "weighted-kappa": gettext_lazy("weighted κ"),
     "alpha": gettext_lazy("Krippendorff’s α"),
+    "node-f1": gettext_lazy("Node F1"),
 }
 VERDICTS: dict[str, Promise] = {
     "may": gettext_lazy("may replace"),
@@ -88,8 +89,8 @@ def between(of: Estimate, *, as_percent: bool = False) -> str:
 
 
 def level_of(line: Line) -> str:
-    """What Landis and Koch call the line's kappa; "" of an α, which they did not write of."""
-    if line.agreement.value is None or line.measure == "alpha":
+    """What Landis and Koch call the line's kappa; "" of another measure, which they did not write of."""
+    if line.agreement.value is None or line.measure not in KAPPAS:
         return ""
     return str(LEVELS[landis_koch(line.agreement.value)])
 
@@ -153,7 +154,7 @@ def _main(answers: Answers) -> list[Line]:
     """The questions by which agreement is said: those with options; where there is none, those with values. Where two
     people have answered enough of some, these alone."""
     known = [line for line in answers.questions if line.agreement.value is not None]
-    of_kind = [line for line in known if line.measure != "alpha"] or known
+    of_kind = [line for line in known if line.measure in KAPPAS] or known
     return [line for line in of_kind if not line.is_few] or of_kind
 
 
@@ -163,7 +164,8 @@ def _alike(answers: Answers) -> list[Line]:
 
 
 def sign(line: Line) -> str:
-    return "α" if line.measure == "alpha" else "κ"
+    """What stands before a line's figure."""
+    return {"alpha": "α", "node-f1": str(MEASURES["node-f1"])}.get(line.measure, "κ")
 
 
 def _ends(lines: Sequence[Line]) -> tuple[Line, Line]:

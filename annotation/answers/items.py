@@ -215,6 +215,11 @@ def one_text(spec: QuestionSpec, raw: Any, longest: int) -> str:
     if not is_text(raw):
         raise AnswerRefused(gettext_noop("“%(question)s” has a list where it takes a text."), question=spec.title)
     text = tidy(str(raw))
+    refuse_long(spec, text, longest)
+    return text
+
+
+def refuse_long(spec: QuestionSpec, text: str, longest: int) -> None:
     if len(text) > longest:
         raise AnswerRefused(
             gettext_noop("“%(question)s” takes at most %(longest)s characters; these are %(length)s."),
@@ -222,7 +227,6 @@ def one_text(spec: QuestionSpec, raw: Any, longest: int) -> str:
             longest=longest,
             length=len(text),
         )
-    return text
 
 
 def texts(spec: QuestionSpec, raw: Any, longest: int) -> list[str]:

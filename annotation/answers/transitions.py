@@ -30,7 +30,7 @@ from annotation.answers.base import (
     unwrapped,
 )
 from annotation.answers.codes import Value, dumps
-from annotation.answers.items import read_json, texts, unmatched
+from annotation.answers.items import read_json, refuse_long, texts, unmatched
 from annotation.scheme.spec import QuestionSpec, TransitionsSpec
 from base.sentences import gettext, gettext_noop
 
@@ -39,6 +39,7 @@ _OTHER_ARROWS = re.compile("[=-]+>")
 _DASHES = "-–—"
 _DASHED = re.compile(rf"^\s*[{_DASHES}]\s*")
 Transition = dict[str, list[str]]  # "from" and "to" -> names of things
+USED_LONGEST = 2000  # characters of what is there already: a row's own list names it, at whatever length
 
 
 class Transitions(AnswerKind):
@@ -57,7 +58,11 @@ class Transitions(AnswerKind):
             )
         found: list[Transition] = []
         for given in raw:
-            one = {side: texts(spec, given.get(side), own.longest) for side in ("from", "to")}
+            one = {side: texts(spec, given.get(side), max(own.longest, USED_LONGEST)) for side in ("from", "to")}
+            used = {name.casefold() for name in one["from"]}
+            for name in one["to"]:
+                if name.casefold() not in used:  # of what is used a part may stay as it was
+                    refuse_long(spec, name, own.longest)
             if len(one["from"]) > 1 and len(one["to"]) > 1:
                 raise AnswerRefused(
                     gettext_noop("“%(entry)s” makes several of several; say with a line each what becomes what."),

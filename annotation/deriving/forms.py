@@ -38,7 +38,11 @@ class DeriveForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.deriver = deriver
         self.fields["scheme"].offer()  # type: ignore[attr-defined]
+        if deriver.into:
+            self.fields["scheme"].initial = self.fields["scheme"].newest(deriver.into)  # type: ignore[attr-defined]
         self.fields["rater"].queryset = study.raters.exclude(kind=Rater.Kind.GOLD)  # type: ignore[attr-defined]
+        if not deriver.reads_chosen:
+            del self.fields["rater"]
         self.settings = list(deriver.asks(study.scheme.parsed))
         for setting in self.settings:
             name, choices = self.name_of(setting.key), list(setting.choices)

@@ -160,6 +160,8 @@ class Deriver:
         also: settings that programs alone may give.
         reads_texts: it makes something of the texts that were written for the rows.
         reads_raters: it holds the answers of single raters against each other.
+        reads_chosen: it makes something of the answer that is chosen of each cell; else nobody is asked whose that is.
+        into: the key of the shipped scheme that its studies have, if it is one; pages choose it beforehand.
         fits: whether studies of a scheme have what it reads; pages offer it for these alone.
         told_apart: of the scheme of the made study and a made row's facets, what tells it from the others that were
             made of the same row. Where a deriver says it, its studies can be gone on with: what is new is added.
@@ -173,6 +175,8 @@ class Deriver:
     also: Sequence[str] = ()
     reads_texts: bool = False
     reads_raters: bool = False
+    reads_chosen: bool = True
+    into: str = ""
     fits: Callable[[SchemeSpec], bool] = lambda scheme: True
     told_apart: Callable[[SchemeSpec, Mapping[str, str]], str] | None = None
 

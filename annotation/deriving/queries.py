@@ -11,6 +11,7 @@ from django.db.models import Q, QuerySet
 
 from annotation import doors
 from annotation.answers import kind_of, shown_code
+from annotation.answers.codes import value_code
 from annotation.deriving.choosing import Choice, How, Vote, choose, last_rounds
 from annotation.deriving.making import Answered, Given, Source, SourceColumn, SourceRow, SourceSheet, SourceText
 from annotation.models import Assignment, Column, Label, Lineage, Role, Row, Scheme, Study, User
@@ -40,18 +41,15 @@ def chosen(study: Study, *, rater: str = "", with_texts: bool = False, with_rate
     scheme = study.scheme.parsed
     specs = {(section.key, question.key): question for section in scheme.sections for question in section.questions}
     votes: dict[tuple[int, int, str, str], list[Vote]] = {}
-    for label in _standing(study):
-        key = (label.column.section.key, label.question.key)
-        kind, spec = kind_of(specs[key]), specs[key]
-        vote = Vote(
-            rater=label.assignment.rater.code,
-            kind=label.assignment.rater.kind,
-            key=kind.key(spec, kind.value(spec, label.code)),
-            code=label.code,
-            assignment=label.assignment_id,
-            repeat=label.assignment.repeat,
-        )
-        votes.setdefault((label.assignment.row_id, label.column_id, *key), []).append(vote)
+    meant: dict[tuple[str, str, str], str] = {}  # many answers are the same
+    for section, question, row_id, column, option, value, *of_rater, assignment, repeat in _standing(study):
+        key, code = (section, question), option or ("" if value is None else value_code(value))
+        if (said := meant.get((*key, code))) is None:
+            kind, spec = kind_of(specs[key]), specs[key]
+            said = meant[*key, code] = kind.key(spec, kind.value(spec, code))
+        rater_code, rater_kind = of_rater
+        vote = Vote(rater_code, rater_kind, key=said, code=code, assignment=assignment, repeat=repeat)
+        votes.setdefault((row_id, column, *key), []).append(vote)
     choices = {cell: choose(of_cell, rater=rater) for cell, of_cell in votes.items()}
     texts = doors.texts_of(study) if with_texts else {}
     given = _given(votes) if with_raters else {}
@@ -85,13 +83,18 @@ def chosen(study: Study, *, rater: str = "", with_texts: bool = False, with_rate
     return Chosen(Source(scheme, sheets), dict(sorted(how.items())), ties)
 
 
-def _standing(study: Study) -> QuerySet[Label]:
+def _standing(study: Study) -> Iterable[tuple[Any, ...]]:
+    """Each label as section, question, row, column, option, value, its rater's code and kind, assignment, round. Not as
+    models: six for each label took most of the time."""
     return (
         Label.objects.filter(assignment__rater__study=study, assignment__row__withdrawn_at=None)
         .filter(Q(drafted_from=None) | Q(confirmed_at__isnull=False))
         .exclude(assignment__state=Assignment.State.WITHDRAWN)
-        .select_related("assignment__rater", "column__section", "question", "option")
         .order_by("pk")
+        .values_list(
+            *("column__section__key", "question__key", "assignment__row_id", "column_id", "option__key", "value"),
+            *("assignment__rater__code", "assignment__rater__kind", "assignment_id", "assignment__repeat"),
+        )
     )
 
 

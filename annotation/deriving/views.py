@@ -85,7 +85,7 @@ def derive(request: AppRequest, study: Study) -> HttpResponse:
                     scheme=scheme,
                     slug=data["slug"],
                     title=data["title"],
-                    rater=data["rater"].code if data["rater"] else "",
+                    rater=rater.code if (rater := data.get("rater")) else "",
                     settings=form.chosen(),
                     by=request.user,
                 )

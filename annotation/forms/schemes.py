@@ -38,6 +38,12 @@ class SchemeField(forms.ChoiceField):
         if self._texts:
             choices.append((_("Come with Palate"), [(key, text.spec.title) for key, text in self._texts.items()]))
         self.choices = choices
+        self._newest = {scheme.slug: str(scheme.pk) for scheme in sorted(stored, key=lambda scheme: scheme.version)}
+        self._newest |= {text.spec.key: key for key, text in self._texts.items()}
+
+    def newest(self, slug: str) -> str:
+        """What stands for the newest version of a scheme, once it is offered; "" where there is none."""
+        return self._newest.get(slug, "")
 
     def clean(self, value: Any) -> Scheme | SchemeText | None:
         chosen: str = super().clean(value)

@@ -337,7 +337,9 @@ def _notes(design: Design, twice: Sequence[int], often: Sequence[int], sizes: Se
             n=lacking,
         )
     if empty := request.sheets.count(0):
-        yield _note(gettext_noop("Nobody is assigned to %(sheets)s without %(rows)s: %(n)s."), n=empty)
+        yield _note(
+            gettext_noop("No %(row)s is given out of %(sheets)s that have none free, or none drawn: %(n)s."), n=empty
+        )
     if small := sum(0 < size < asked for size in sizes):
         yield _note(
             gettext_noop("Too few %(rows)s to give each of %(asked)s raters one; %(sheets)s where that is so: %(n)s."),

@@ -65,22 +65,27 @@ def free_rows(
 
 
 MOST_WORDS = 300
+MOST_OWN_WORDS = 12
 
 
 def facet_words(rows: QuerySet[Row], facets: Iterable[str]) -> dict[str, list[str]]:
     """By their keys the words of those facets that have several among some rows, "" where a row has none. Not of facets
     with more than `MOST_WORDS`, such as the number of a text: each names a row or two, and nobody chooses among them.
+    Nor of those with more than `MOST_OWN_WORDS` of which each names one row alone, such as a list of what it is about.
     One query, where there are facets.
     """
     found: dict[str, list[str]] = {}
     if not (keys := list(facets)):
         return found
     # As text: read whole, since SQLite gives the text "0.50" of a facet as the number that it looks like.
-    texts = rows.order_by().annotate(said=Cast("facets", TextField())).values_list("said", flat=True).distinct()
-    said = [json.loads(text) for text in texts]
+    texts = rows.order_by().annotate(said=Cast("facets", TextField())).values_list("said").annotate(n=Count("pk"))
+    said = [(json.loads(text), n) for text, n in texts]
     for facet in keys:
-        words = {facet_word(each.get(facet, "")) for each in said}
-        if 1 < len(words) <= MOST_WORDS:
+        words: Counter[str] = Counter()
+        for each, n in said:
+            words[facet_word(each.get(facet, ""))] += n
+        is_own = len(words) > MOST_OWN_WORDS and all(n == 1 for word, n in words.items() if word)
+        if 1 < len(words) <= MOST_WORDS and not is_own:
             found[facet] = sorted(words, key=natural)
     return found
 

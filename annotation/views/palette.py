@@ -139,6 +139,7 @@ def typing_messages() -> dict[str, str]:
     """What the line below the grid says of cells that are typed into."""
     how = {
         "text": _("Type to answer; F2 or Enter edits."),
+        "suggested": _("Space takes what is shown; Enter edits."),
         "number": _("Type a number; F2 or Enter edits."),
         "items": _("Type, F2 or Enter: a table opens below, one entry a line."),
         "transitions": _("Type, F2 or Enter: pick below what changes, and write what it becomes."),

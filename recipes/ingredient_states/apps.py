@@ -12,6 +12,7 @@ class IngredientStates(packs.Pack):
     def register(self) -> None:
         from annotation import doors
         from annotation.models import Role
+        from annotation.queries import setup
         from judges import doors as judging
         from recipes.ingredient_states import demo_study, exchange
         from recipes.ingredient_states.probing import registering
@@ -25,6 +26,18 @@ class IngredientStates(packs.Pack):
             url_name="ingredient_states:graphs",
             roles={Role.MANAGER, Role.RESEARCHER},
             fits=lambda study: place_of(study.scheme.parsed) is not None,
+        )
+        doors.register_setup_step(
+            doors.SetupStep(
+                position=5,
+                label=_("Graphs"),
+                words=_(
+                    "Bring in the recipes, as saved web pages or as JSON; graphs come with them where there are any."
+                ),
+                url_name="ingredient_states:graphs",
+                is_done=setup.has_rows,
+                fits=lambda study: place_of(study.scheme.parsed) is not None,
+            )
         )
         doors.register_picture_finder(
             lambda row: reverse("ingredient_states:picture", args=[row.pk]) if picture_of(row) else None

@@ -9,6 +9,7 @@ from recipes import packs
 
 if TYPE_CHECKING:
     from reports.numbers.report import QuestionReport, StudyReport
+    from reports.numbers.values import ValueReport
     from reports.tables.base import ReportTable
 
 
@@ -19,6 +20,7 @@ class PizzaCommonsense(packs.Pack):
         from annotation import doors
         from annotation.deriving.making import Deriver, asks
         from annotation.models import Role
+        from annotation.queries import setup
         from recipes.pizza_commonsense import actions, derivers, exchange, queries, records
         from reports import doors as report_doors
 
@@ -30,6 +32,16 @@ class PizzaCommonsense(packs.Pack):
             roles={Role.MANAGER, Role.RESEARCHER},
             fits=lambda study: study.scheme.slug in (records.SCHEME, actions.LONG),
         )
+        doors.register_setup_step(
+            doors.SetupStep(
+                position=5,
+                label=_("Tables"),
+                words=_("Add the recipes, typed or from a file, with answers or without."),
+                url_name="pizza_commonsense:tables",
+                is_done=setup.has_rows,
+                fits=lambda study: study.scheme.slug in (records.SCHEME, actions.LONG),
+            )
+        )
         doors.register_raters_apart(queries.examples_apart)
         doors.register_deriver(
             Deriver(
@@ -40,6 +52,7 @@ class PizzaCommonsense(packs.Pack):
                     "split becomes a line as it is."
                 ),
                 make=derivers.atomic_instructions,
+                into=derivers.ATOMIC,
                 fits=asks(derivers.PARTS),
             )
         )
@@ -52,6 +65,8 @@ class PizzaCommonsense(packs.Pack):
                     "right drawn by lot. Who wrote them is kept, and hidden from who judges."
                 ),
                 make=derivers.two_systems,
+                reads_chosen=False,
+                into=derivers.SYSTEMS,
                 fits=derivers.has_tables,
                 asks=derivers.two_systems_ask,
                 also=("seed",),
@@ -59,9 +74,16 @@ class PizzaCommonsense(packs.Pack):
             )
         )
         report_doors.register_part(schemes={derivers.SYSTEMS}, tables=_of_systems)
+        report_doors.register_part(schemes={records.SCHEME}, values=_of_scores)
 
 
 def _of_systems(report: StudyReport, question: QuestionReport) -> Iterable[ReportTable]:
     from recipes.pizza_commonsense import judged  # statistics are loaded with the first report
 
     return judged.tables(report, question)
+
+
+def _of_scores(report: StudyReport, question: ValueReport) -> Iterable[ReportTable]:
+    from recipes.pizza_commonsense import scored  # statistics are loaded with the first report
+
+    return scored.tables(report, question)

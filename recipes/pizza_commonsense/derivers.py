@@ -77,36 +77,39 @@ def _text(code: str) -> str:
 # --- two systems side by side -----------------------------------------------------------------------------------------
 
 
+_Couple = tuple[str, str]  # two raters
+_Line = Mapping[str, Mapping[str, Given]]  # rater -> question -> what it says
+
+
 def has_tables(scheme: SchemeSpec) -> bool:
     """Its lines are instructions with what goes in and what comes out."""
     return any({"input", "output"} <= {question.key for question in one.questions} for one in scheme.sections)
 
 
 def two_systems(source: Source, scheme: SchemeSpec, settings: Settings) -> Iterator[MadeSheet]:
-    """Each line that two raters answered becomes a row, with their input and output side by side.
+    """Each line that two raters answered becomes a row, with their input and output side by side. Of more than two, one
+    of whom is the gold, each other one stands beside it, in a row of its own for each line.
 
     A line that one of them left out, in a table of which it has others, is a row with nothing on its side; where
     `settings["open"]` says so, it is none.
-    Which of them stands left is drawn for each line by `settings["seed"]`, and so are the lines where
-    `settings["lines"]` wants only so many. Who stands where is in the facet `systems`, left first; what each wrote in
-    `left` and `right`; and what gold has there in `gold`, whose code is in `reference`. All of them have to be hidden
-    from raters, and those that a scheme has not are left out."""
-    systems = list(settings.get("systems", ()))
-    if len(set(systems)) != 2:
-        raise DerivingRefused(_("Choose the two whose tables are compared."))
+    Which of them stands left is drawn for each row by `settings["seed"]`, and so are the lines where
+    `settings["lines"]` wants only so many, the same of each two. Who stands where is in the facet `systems`, left
+    first; what each wrote in `left` and `right`; and what gold has there in `gold`, whose code is in `reference`. All
+    of them have to be hidden from raters, and those that a scheme has not are left out."""
+    couples = _couples(source, list(dict.fromkeys(settings.get("systems", ()))))
     blinding.refuse_shown(scheme, ["systems", "left", "right", "reference", "gold"])
     if missing := [key for key in ("side", "better") if key not in {section.key for section in scheme.sections}]:
         raise DerivingRefused(_("The new scheme has no section “%(section)s”.") % {"section": missing[0]})
     seed = blinding.seed_of(settings)
     wanting = next(iter(settings.get("open", ())), COUNT) != DROP
-    asked = {row.number: _asked(row, systems) for sheet in source.sheets for row in sheet.rows}
-    found = {
-        (place, column.number): line
-        for place, sheet in enumerate(source.sheets)
-        for row in sheet.rows
-        for column in sheet.columns
-        if (line := _line(row, column.number, asked[row.number], wanting=wanting)) is not None
-    }
+    found: dict[tuple[int, int], dict[_Couple, _Line]] = {}
+    for place, sheet in enumerate(source.sheets):
+        for row in sheet.rows:
+            asked = [couple for couple in couples if _both_answered(row, couple)]
+            for column in sheet.columns:
+                lines = {couple: _line(row, column.number, couple, wanting=wanting) for couple in asked}
+                if kept_lines := {couple: line for couple, line in lines.items() if line is not None}:
+                    found[place, column.number] = kept_lines
     wanted = next(iter(settings.get("lines", ())), ALL)
     if wanted != ALL and not (wanted.isdecimal() and len(wanted) < 19):
         raise DerivingRefused(_("“%(n)s” is no number of lines.") % {"n": wanted})
@@ -120,10 +123,44 @@ def two_systems(source: Source, scheme: SchemeSpec, settings: Settings) -> Itera
             for row in sheet.rows
             for number, column in enumerate(sheet.columns, start=1)
             if (place, column.number) in kept
-            for made in [_beside(sheet, row, number, found[place, column.number], systems, seed, scheme)]
+            for made in _of_line(sheet, row, number, found[place, column.number], seed, scheme, len(couples) > 1)
         ]
         if rows:
             yield MadeSheet(sheet.title, _columns(scheme), rows)
+
+
+def _couples(source: Source, systems: Sequence[str]) -> list[_Couple]:
+    """Who stands beside whom."""
+    if len(systems) < 2:
+        raise DerivingRefused(_("Choose the two whose tables are compared."))
+    if len(systems) == 2:
+        return [(systems[0], systems[1])]
+    every = (given for sheet in source.sheets for row in sheet.rows for given in row.given)
+    golds = {given.rater for given in every if given.rater in systems and given.choice.votes[0].kind == "gold"}
+    if len(golds) != 1:
+        raise DerivingRefused(_("Of more than two one has to be the gold, beside which each of the others stands."))
+    (gold,) = golds
+    return [(gold, system) for system in systems if system != gold]
+
+
+def _of_line(
+    sheet: SourceSheet,
+    row: SourceRow,
+    number: int,
+    lines: Mapping[_Couple, _Line],
+    seed: str,
+    scheme: SchemeSpec,
+    several: bool,
+) -> Iterator[MadeRow]:
+    """The rows of a line; of several the order is drawn, so that a number tells nobody who stands there."""
+    if not several:
+        for couple, line in lines.items():
+            yield _beside(sheet, row, number, line, couple, seed, scheme)
+        return
+    name = f"{sheet.title}:{row.name}:{number}"
+    drawn = blinding.drawn(((f"{name}:row:{couple[1]}", couple) for couple in lines), seed=seed)
+    for place, couple in enumerate(drawn, start=1):
+        yield _beside(sheet, row, number, lines[couple], couple, seed, scheme, among=f".{place}")
 
 
 def _columns(scheme: SchemeSpec) -> list[MadeColumn]:
@@ -132,12 +169,9 @@ def _columns(scheme: SchemeSpec) -> list[MadeColumn]:
     return [*(MadeColumn("side", {facet: side}) for side in SIDES), MadeColumn("better", {pair: " or ".join(SIDES)})]
 
 
-_Line = Mapping[str, Mapping[str, Given]]  # rater -> question -> what it says
-
-
-def _asked(row: SourceRow, systems: Sequence[str]) -> Sequence[str]:
-    """The two systems, where both answered something of a table; else nobody."""
-    return systems if set(systems) <= {given.rater for given in row.given if given.question in CELLS} else ()
+def _both_answered(row: SourceRow, couple: _Couple) -> bool:
+    """Whether each of them answered something of the table."""
+    return set(couple) <= {given.rater for given in row.given if given.question in CELLS}
 
 
 def _line(row: SourceRow, column: int, systems: Sequence[str], *, wanting: bool) -> _Line | None:
@@ -150,9 +184,18 @@ def _line(row: SourceRow, column: int, systems: Sequence[str], *, wanting: bool)
 
 
 def _beside(
-    sheet: SourceSheet, row: SourceRow, number: int, line: _Line, systems: Sequence[str], seed: str, scheme: SchemeSpec
+    sheet: SourceSheet,
+    row: SourceRow,
+    number: int,
+    line: _Line,
+    systems: _Couple,
+    seed: str,
+    scheme: SchemeSpec,
+    *,
+    among: str = "",
 ) -> MadeRow:
-    name = f"{sheet.title}:{row.name}:{number}"
+    """`among`: which of the rows of a line, where it has several."""
+    name = f"{sheet.title}:{row.name}:{number}" + (f":{systems[1]}" if among else "")
     order = blinding.drawn(((f"{name}:{system}", system) for system in sorted(systems)), seed=seed)
     column = sheet.columns[number - 1]
     blocks = []
@@ -178,8 +221,8 @@ def _beside(
         "gold": pairs.joined(*_both(gold)) if gold else "",
     }
     return MadeRow(
-        name=str(number),
-        title=f"{number}. {instruction}",
+        name=f"{number}{among}",
+        title=f"{number}{among}. {instruction}",
         language=row.language,
         evidence=blocks,
         facets={key: said for key, said in facets.items() if key in scheme.row.keys},  # type: ignore[misc]
@@ -212,7 +255,14 @@ def _gold(row: SourceRow, column: int, systems: Sequence[str]) -> tuple[str, Map
 
 def two_systems_ask(scheme: SchemeSpec) -> Sequence[Setting]:
     return (
-        Setting("systems", _("Whose tables"), (), several=True, of_raters=True, help=_("Two of them.")),
+        Setting(
+            "systems",
+            _("Whose tables"),
+            (),
+            several=True,
+            of_raters=True,
+            help=_("Two of them; or the gold and several others, each of which stands beside it."),
+        ),
         Setting(
             "lines",
             _("Lines"),

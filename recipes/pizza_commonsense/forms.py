@@ -99,7 +99,8 @@ class TablesForm(forms.Form):
         label=_("Fill in first lines without food"),
         required=False,
         help_text=_(
-            "The rater “example” answers them with NA, as in “preheat the oven”; people start from it under “Drafts”."
+            "The rater “example” answers them with NA, as in “preheat the oven”; people get it by “Start from another "
+            "rater's answers” under “Plan”."
         ),
     )
     replace = forms.BooleanField(label=_("Answers that differ replace those imported before"), required=False)

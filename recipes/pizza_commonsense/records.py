@@ -10,8 +10,11 @@ stood."""
 from __future__ import annotations
 
 import codecs
+import gzip
+import io
 import json
 import re
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,6 +29,8 @@ SCHEME = "pizza-commonsense"
 EXAMPLE = "example"  # the rater from whom people start
 MOST_TABLES = 5_000
 MOST_LINES = 200
+MOST_UNPACKED = 64_000_000  # bytes of a file that came gzipped
+_GZIP = b"\x1f\x8b"
 _KEYS = {"instruction": ("instructions", "instruction"), "input": ("input", "inputs"),
          "action": ("actions", "action"), "output": ("output", "outputs")}  # fmt: skip
 _NO_FOOD = frozenset({"na", "n/a", "n.a.", "none", "nothing", "-", "–"})
@@ -181,15 +186,28 @@ def read_json_lines(text: str) -> list[Table]:
 
 
 def text_of(data: bytes) -> str:
-    """The text of a file: UTF-8 with or without a byte order mark, UTF-16 with one.
+    """The text of a file: UTF-8 with or without a byte order mark, UTF-16 with one; gzipped or not.
 
     Raises:
         TablesRefused: it is neither.
     """
+    if data.startswith(_GZIP):
+        data = _unpacked(data)
     try:
         return data.decode("utf-16" if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig")
     except UnicodeDecodeError as error:
         raise TablesRefused(_("The file is no UTF-8 text. Save it as UTF-8.")) from error
+
+
+def _unpacked(data: bytes) -> bytes:
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+            text = file.read(MOST_UNPACKED + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise TablesRefused(_("The file is packed (gzip), and damaged.")) from error
+    if len(text) > MOST_UNPACKED:
+        raise TablesRefused(_("The file is too large once it is unpacked."))
+    return text
 
 
 def _list(text: str) -> list[Any]:

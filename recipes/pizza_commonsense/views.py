@@ -86,7 +86,7 @@ def split_long(request: AppRequest, study: Study) -> HttpResponse:
         messages.error(request, str(refused))
     else:
         said = ngettext("The rule has split %(n)s recipe.", "The rule has split %(n)s recipes.", n) % {"n": n}
-        messages.success(request, said + " " + _("People start from it under “Drafts”."))
+        messages.success(request, said + " " + _("People get it by “Start from another rater's answers” under “Plan”."))
     return redirect("pizza_commonsense:tables", study.slug)
 
 

@@ -29,7 +29,7 @@ from annotation.queries import n_from_before
 from reports import glossary as entries
 from reports import paragraphs, sentences, topics
 from reports.answer_figures import answer_figures
-from reports.answers import Answers, Estimate, JudgeAnswer
+from reports.answers import KAPPAS, Answers, Estimate, JudgeAnswer
 from reports.data.arrays import Filters
 from reports.exports.names import file_name
 from reports.forms import FiltersForm
@@ -203,7 +203,7 @@ def _line(line: Any, nearest: str) -> _Row:
         name=line.name,
         table=line.table,
         is_mean=line.is_mean,
-        agreement=f"{'α ' if line.measure == 'alpha' else ''}{sentences.number(agreement.value)}"
+        agreement=f"{'' if line.measure in KAPPAS else f'{sentences.sign(line)} '}{sentences.number(agreement.value)}"
         f"{sentences.between(agreement)}"
         if agreement.value is not None
         else _("not defined: %(reason)s") % {"reason": agreement.reason},

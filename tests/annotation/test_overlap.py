@@ -188,7 +188,7 @@ def test_sheet_without_documents_is_noted() -> None:
     design = balanced_design(OverlapRequest(3, (0, 6), 2, 0.5, seed=1))
 
     assert {sheet for sheet, _, _ in design.assignments} == {1}
-    assert "Nobody is assigned to sheets without documents: 1." in map(str, design.notes)
+    assert "No document is given out of sheets that have none free, or none drawn: 1." in map(str, design.notes)
 
 
 def test_raters_without_work_are_noted() -> None:

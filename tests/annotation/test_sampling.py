@@ -40,6 +40,20 @@ def test_words_of_facets_are_those_that_were_written() -> None:
     assert facet_words(rows.filter(name__in=["0", "5"]), ["engine"]) == {}
 
 
+@pytest.mark.django_db
+@pytest.mark.parametrize(("n", "alike", "offered"), [(12, 0, True), (13, 0, False), (13, 1, True)])
+def test_nobody_chooses_among_words_that_name_a_row_each(n: int, alike: int, offered: bool) -> None:
+    scheme = builders.scheme(PAGES.replace("[engine,", "[engine, list,"))
+    sheet = actions.add_sheet(study=builders.study(of=scheme), title="S", columns={})
+    for number in [*range(n), *range(alike)]:
+        facets: dict[str, str | list[str]] = {"list": ["salt", f"spice {number}"], "engine": f"Engine {number % 2}"}
+        name = str(sheet.rows.count())
+        actions.add_row(sheet=sheet, name=name, title="", url="", evidence=[], facets=facets)
+    found = facet_words(Row.objects.filter(sheet=sheet), ["list", "engine"])
+    assert ("list" in found) == offered
+    assert "engine" in found
+
+
 # --- the draw -------------------------------------------------------------------------------------------------------
 
 

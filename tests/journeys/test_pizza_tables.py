@@ -73,6 +73,7 @@ def standing(sheet: Sheet) -> list[tuple[str, ...]]:
 def test_a_recipe_by_keys_alone_and_its_rules(sheet: Sheet, browsing: Browsing) -> None:
     grid = Grid(browsing.person("anna"), sheet, "anna").open()
     page, pressed, one_key = grid.page, 0, 0
+    expect(page.locator("#choices")).to_contain_text("Space takes what is shown")  # the key that most cells take
     for line, keys in zip(LINES, KEYS, strict=True):
         for question, key in zip(("input", "action", "output"), keys, strict=True):
             cell = page.locator(f"#{grid.id('Table', line, question)}")

@@ -130,6 +130,13 @@ def test_recipes_come_in_once_and_bring_their_graphs(study: Study) -> None:
     assert Sheet.objects.count() == 2
 
 
+def test_the_first_step_of_a_study_leads_to_its_graphs(study: Study, client_of: ClientOf) -> None:
+    client = client_of(study.memberships.first().user)  # type: ignore[union-attr]
+    for page in ("", "documents/", "plan/"):
+        below_the_tabs = client.get(f"/studies/states/{page}").content.decode().split("</nav>")[-1]
+        assert 'href="/studies/states/graphs/"' in below_the_tabs
+
+
 def test_the_page_brings_files_and_gives_them_back(study: Study, client_of: ClientOf) -> None:
     client = client_of(study.memberships.get(role=Role.MANAGER).user)
     told = to_json(RECIPES[:1])

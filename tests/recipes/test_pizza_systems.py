@@ -11,6 +11,7 @@ from django.core.management import call_command
 
 from annotation import actions as annotating
 from annotation import doors
+from annotation.actions import Refused
 from annotation.deriving.actions import derive_study
 from annotation.models import Rater, Row, Scheme, Study
 from recipes.pizza_commonsense import actions
@@ -279,3 +280,40 @@ def test_nobody_who_judges_is_shown_the_texts_as_facets(compared: Study, client_
     sides = dict(zip(row.facets["systems"], ("left", "right"), strict=True))
     assert row.facets[sides["t5"]] == f"fork ⟶ fork with {sheet.title}"
     assert row.facets[sides["gold"]] == row.facets["gold"] == f"dough; {sheet.title} sauce ⟶ {sheet.title} pizza"
+
+
+def test_several_systems_stand_beside_gold_in_one_study() -> None:
+    """Table 3 of the paper has a line a system; all are held against gold, on the same lines."""
+    study = builders.study("pizzas", of=scheme_of("pizza-commonsense"), by=builders.user("mara"))
+    gold = [table(title, ("flour; water", "dough"), (f"dough; {title} sauce", f"{title} pizza")) for title in RECIPES]
+    actions.import_tables(study=study, tables=gold)
+    for name in ("flan", "gpt", "t5"):
+        said = [table(title, ("flour", f"{name} dough"), ("fork", f"{name} pizza")) for title in RECIPES]
+        actions.import_tables(study=study, tables=said, rater=name, kind=Rater.Kind.JUDGE)
+
+    def made(slug: str, *systems: str, **settings: Any) -> Study:
+        return derive_study(
+            source=study, deriver="two-systems", scheme=scheme_of("pizza-systems"), slug=slug, title=slug,
+            settings={"systems": list(systems), **settings}, by=study.memberships.first().user,  # type: ignore[union-attr]
+        )  # fmt: skip
+
+    several = made("several", "gold", "flan", "gpt", "t5")
+    rows = list(Row.objects.filter(sheet__study=several, sheet__title="Calzone").order_by("position"))
+    assert [row.name for row in rows] == ["1.1", "1.2", "1.3", "2.1", "2.2", "2.3"]
+    stood = [set(row.facets["systems"]) - {"gold"} for row in rows]
+    assert set.union(*stood[:3]) == set.union(*stood[3:]) == {"flan", "gpt", "t5"}
+    first = [row.facets["systems"] for row in Row.objects.filter(sheet__study=several, name__endswith=".1")]
+    assert len({system for systems in first for system in systems}) > 2  # the number tells nobody who it is
+    few = Row.objects.filter(sheet__study=made("few", "gold", "flan", "gpt", "t5", lines=["2"]))
+    assert len({(row.sheet_id, row.name.split(".")[0]) for row in few}) == 2
+    assert len(few) == 6
+    with pytest.raises(Refused, match="has to be the gold"):
+        made("none", "flan", "gpt", "t5")
+
+    judge(several, "anna", gold_alone, lambda row: "gold" if "gpt" not in row.facets["systems"] else "gpt")
+    by = {of["system"]: of for of in lines(tables(several)["side.complete.systems"])}
+    assert set(by) == {"flan", "gold", "gpt", "t5"}
+    assert [by[name]["side.complete"] for name in ("flan", "gold", "gpt", "t5")] == [0.0, 1.0, 0.0, 0.0]
+    assert [by[name]["better.preference_wins"] for name in ("flan", "gpt", "t5")] == [0.0, 1.0, 0.0]
+    assert [by[name]["better.preference_n"] for name in ("flan", "gold", "gpt", "t5")] == [10, 30, 10, 10]
+    assert by["gold"]["better.preference_against"] == "flan; gpt; t5"

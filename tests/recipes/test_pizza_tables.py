@@ -28,6 +28,7 @@ from annotation.deriving.actions import derive_study
 from annotation.exchange.exports import exported_labels, label_header, safe_lines
 from annotation.exchange.row_imports import ImportRefused
 from annotation.models import Assignment, AuditEvent, Label, LabelEvent, Lineage, Look, Rater, Role, Row, Scheme, Study
+from annotation.queries import setup
 from annotation.queries.warnings import warned
 from benchmarks.pizza_rules import count
 from judges.actions import start_run
@@ -40,6 +41,7 @@ from recipes.pizza_commonsense import (
     exchange,
     exporting,
     queries,
+    records,
     serialised,
     sheets,
     splitting,
@@ -193,6 +195,31 @@ def test_bytes_that_are_no_text_or_no_workbook() -> None:
         read_tables(b"\xff\xfe\x00")
     with pytest.raises(TablesRefused, match="workbook"):
         read_tables(b"PK\x03\x04 no book")
+
+
+@pytest.mark.django_db
+def test_the_first_steps_of_a_study_lead_to_the_tables(study: Study, client_of: ClientOf) -> None:
+    client = client_of(study.memberships.first().user)  # type: ignore[union-attr]
+    first = setup.steps(study)[0]
+    assert (str(first.step.label), first.next) == ("Tables", True)
+    for page in ("", "documents/", "plan/"):
+        below_the_tabs = client.get(f"/studies/pizzas/{page}").content.decode().split("</nav>")[-1]
+        assert 'href="/studies/pizzas/tables/"' in below_the_tabs
+    actions.import_tables(study=study, tables=tables(), example=True)
+    done = {str(one.step.label): one.done for one in setup.steps(study)}
+    assert done["Tables"]
+    assert not done["Board"]  # the example of the file is nobody's work
+
+
+def test_a_gzipped_file_is_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    packed = gzip.compress(b"Pizza, white\nMix flour, water.")
+    assert read_tables(packed) == read_tables(b"Pizza, white\nMix flour, water.")
+    for damaged in (packed[:-12], packed[:12] + b"\xff" * 20):
+        with pytest.raises(TablesRefused, match="damaged"):
+            read_tables(damaged)
+    monkeypatch.setattr(records, "MOST_UNPACKED", 20)
+    with pytest.raises(TablesRefused, match="too large"):
+        read_tables(packed)
 
 
 @pytest.mark.parametrize("lines", ['<row r="x"/>', '<row r="1"><c r="A1" t="s"><v>9</v></c></row>'])
@@ -1357,6 +1384,21 @@ def test_the_form_offers_the_raters(judged: Study, client_of: ClientOf) -> None:
     mara.user_permissions.set(Permission.objects.filter(codename="add_study"))
     page = client_of(mara).get("/studies/pizzas/derive/?deriver=two-systems").content.decode()
     assert 'value="t5"' in page
+    assert 'name="rater"' not in page  # it is asked whose tables these are, and nothing is chosen
+    chosen = re.search(r'<option value="([^"]+)" selected>Two systems', page)
+    assert chosen, "the scheme that such a study has is chosen beforehand"
+    made = client_of(mara).post(
+        "/studies/pizzas/derive/?deriver=two-systems",
+        {
+            "title": "Judged",
+            "slug": "judged",
+            "scheme": chosen[1],
+            "set_systems": ["gold", "t5"],
+            "set_lines": "all",
+            "set_open": "count",
+        },
+    )
+    assert made["Location"].endswith("/studies/judged/")
     assert Role.MANAGER
     assert Assignment.objects.exists()
 
@@ -1761,3 +1803,36 @@ def test_systems_whose_names_say_so_are_runs_of_one(study: Study) -> None:
 
 def test_a_judge_that_wrote_once_has_no_mean_over_runs(left_out: Study) -> None:
     assert runs_told(left_out) == []
+
+
+def test_each_system_has_one_line_for_inputs_and_outputs(study: Study) -> None:
+    """As the paper's Tables 1, 2, 4 and 7; of runs and of people the mean stands below them."""
+
+    def said(inputs: int, outputs: int) -> Table:
+        """So many of the first inputs and outputs are right."""
+        cells = {(line, "input"): "flour" if line < inputs else "cake" for line in range(4)}
+        with_outputs = bread(*RIGHT[:outputs], *["cake"] * (4 - outputs))
+        return with_outputs.with_cells({**with_outputs.cells, **cells})
+
+    actions.import_tables(study=study, tables=[said(4, 4)])
+    for code, right, kind in (
+        ("flan", (1, 2), Rater.Kind.JUDGE), ("t5-run-1", (4, 4), Rater.Kind.JUDGE),
+        ("t5-run-2", (2, 0), Rater.Kind.JUDGE), ("P1", (4, 3), Rater.Kind.PERSON), ("P2", (3, 3), Rater.Kind.PERSON),
+    ):  # fmt: skip
+        actions.import_tables(study=study, tables=[said(*right)], rater=code, kind=kind)
+    made = {of.key: of for of in contents_of(everything(study, metrics=("exact",))).tables}
+    of_all = made["steps.scored"]
+    assert [head.key for head in of_all.heads] == [
+        "rater", "input_exact", "input_cells", "output_exact", "output_cells",
+    ]  # fmt: skip
+    assert {str(row[0]): row[1:] for row in of_all.rows} == {
+        "flan": (0.25, 4, 0.5, 4),
+        "t5-run-1": (1.0, 4, 1.0, 4),
+        "t5-run-2": (0.5, 4, 0.0, 4),
+        "t5, mean of 2 runs": (0.75, 4, 0.5, 4),
+        "P1": (1.0, 4, 0.75, 4),
+        "P2": (0.75, 4, 0.75, 4),
+        "people, mean of 2": (0.875, 4, 0.75, 4),
+    }
+    before = {of.key for of in contents_of(everything(study, metrics=("exact",), methods=9)).tables}
+    assert "steps.scored" not in before  # what was frozen is computed again as it was

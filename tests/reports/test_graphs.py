@@ -16,7 +16,9 @@ from annotation.actions import Answer
 from annotation.models import Assignment, Rater, Role, Row, Study
 from llm import encoders
 from reports import actions as report_actions
-from reports import queries
+from reports import queries, sentences
+from reports.answer_figures import answer_figures
+from reports.answers import answers_of
 from reports.data.arrays import Filters
 from reports.frozen.recomputing import recompute
 from reports.numbers import graphs as graph_numbers
@@ -109,6 +111,30 @@ def test_people_agree_as_counted_by_hand(study: Study) -> None:
     assert (found["node_f1_low"], found["node_f1_high"]) == (None, None)  # each sheet is alike, and so every draw
     assert "fallback" in table.how
     assert "1 graph that lacks an answer to a step is left out" in table.how
+
+
+def test_the_first_page_says_how_far_graphs_agree_not_how_often_letters_do(study: Study) -> None:
+    answers = answers_of(report(study, encoder="characters"))
+    (of_graphs,) = answers.lines
+    assert (of_graphs.measure, of_graphs.table) == ("node-f1", "steps.change.graphs")
+    assert of_graphs.agreement.value == pytest.approx(4 / 6)
+    assert of_graphs.accuracy.value is None
+    rests_on = f"threshold 0.85; Edge F1 1.00 between matched states, 0.50 over all; tables compared: {N - 1}"
+    assert of_graphs.rests_on == rests_on
+    first = sentences.tiles(answers)[0]
+    assert (first.value, first.under) == ("Node F1 0.67", f"{rests_on}; of few answers yet")
+    said = [sentence.text for sentence in sentences.about_people(answers, "")]
+    assert f"People agree with Node F1 = 0.67 ({rests_on})." in said
+    assert "Node F1" in sentences.methods_paragraph(answers, study.scheme.parsed.words)
+    assert "Krippendorff" not in sentences.methods_paragraph(answers, study.scheme.parsed.words)
+    assert not [figure for figure in answer_figures(answers) if figure.key == "answers.agreement"]
+
+
+def test_where_nobody_drew_the_same_graph_the_first_page_says_what_it_can(study: Study) -> None:
+    study.raters.get(code="A2").assignments.update(state=Assignment.State.WITHDRAWN)
+    (of_graphs,) = answers_of(report(study, encoder="characters")).lines
+    assert of_graphs.measure == "alpha"
+    assert of_graphs.agreement.value is None
 
 
 def test_a_judge_that_left_a_step_open_changed_nothing_there(study: Study) -> None:

@@ -34,6 +34,14 @@ function make(draft, names, to) {
   return made.draft;
 }
 
+test("an ingredient may be longer than the name of what is made of it", () => {
+  const long = `2 tbsp chili crisp (${"use more, ".repeat(9)}if oil-free)`;
+  const draft = make(emptyStep(), [long], "sauce");
+  assert.deepEqual(readStep(change, draft, words), { value: [{ from: [long], to: ["sauce"] }] });
+  const refused = concluded(change, { ...pickedIn(draft, "flour"), to: "x".repeat(21) }, words);
+  assert.match(refused.refused, /at most 20 characters; these are 21/);
+});
+
 test("what is there before a step is what the steps above have left and made", () => {
   const above = [[{ from: ["Flour", "cold water"], to: ["dough"] }], [], [{ from: ["egg"], to: ["yolk", "white"] }]];
   assert.deepEqual(thereBefore(THERE, above), ["salt", "dough", "yolk", "white"]);

@@ -21,7 +21,7 @@ from annotation.actions import Refused
 from annotation.evidence.kinds import HEADING, known
 from annotation.models import Import, Role, Row, Sheet, Study
 from annotation.people.access import AppRequest, for_roles, posted_from, row_for_reader
-from annotation.queries import coming_rows
+from annotation.queries import coming_rows, setup
 from recipes.cooking import actions, exchange, mending_queries, queries, retrieval_queries
 from recipes.cooking.forms import DocumentsForm, ProposedRecipeForm, RecipeForm
 from recipes.cooking.models import Document
@@ -159,6 +159,7 @@ def _page(
         "imports": study.imports.filter(what=Import.What.PAGES)[:5],
         "takes_recipes": actions.takes_recipes(study),
         "words": study.scheme.parsed.words.translated(),
+        "way_in": setup.way_in(study),
         # Where it is about something else, pages of recipes are offered at once to who has brought or tried some.
         "takes_pages": bool(documents_form) or any(hasattr(row, "document") for of in rows.values() for row in of),
         "sheets": [

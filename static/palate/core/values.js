@@ -59,6 +59,7 @@ const THOUSANDS_OR_WHOLE = /^[+-]?[1-9]\d{0,2}[.,]\d{3}$/;
 const GROUPED = /^([+-]?[1-9]\d{0,2}(?: \d{3})+)([.,]\d*)?$/;
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$/i;
 const ARROW = "->";
+const USED_LONGEST = 2000; // characters of what is there already: a row’s own list names it, at whatever length
 const DASHED = /^\s*[-–—]\s*/;
 const NO_RECORDS = "|";
 
@@ -443,7 +444,11 @@ export function checkedTransitions(question, found, words) {
   const { title, transitions: own } = question;
   if (!own) throw new TypeError("no transitions");
   for (const one of found) {
-    const refused = tooLong(question, [...one.from, ...one.to], own.longest, words);
+    const used = new Set(one.from.map(folded));
+    const made = one.to.filter((name) => !used.has(folded(name))); // of what is used a part may stay as it was
+    const refused =
+      tooLong(question, made, own.longest, words) ||
+      tooLong(question, [...one.from, ...one.to], Math.max(own.longest, USED_LONGEST), words);
     if (refused) return { refused };
     if (one.from.length > 1 && one.to.length > 1)
       return { refused: fill(words.severalOfSeveral, { entry: transitionLine(one).slice(0, 120) }) };

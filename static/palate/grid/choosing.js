@@ -261,10 +261,11 @@ export class Choosing {
    */
   buttonsOf(question, isText) {
     const clear = choiceButton("⌫", this.words.clear, "", "choice");
-    const { kind, options, number, takes = "" } = this.cells.palette[question];
+    const { kind, options, number, text, takes = "" } = this.cells.palette[question];
     if (!hasValues(kind)) return [...optionButtons(options), clear];
     const taken = number ? numbersTaken(number, this.words) : takes;
-    const how = isText ? [make("span", { className: "quiet", textContent: this.words[`typing-${kind}`] })] : [];
+    const told = this.words[text?.from.length ? "typing-suggested" : `typing-${kind}`];
+    const how = isText ? [make("span", { className: "quiet", textContent: told })] : [];
     return [...(taken ? [make("strong", { className: "taken", textContent: taken })] : []), ...how, clear];
   }
 

@@ -76,6 +76,12 @@ CANONICAL = {
     "transitions": (TRANSITIONS, [{"to": ["dough"], "from": ["flour", " water"]}, SHELL], [DOUGH, SHELL]),
     "transitions as text": (TRANSITIONS, "flour, water -> dough\negg → yolk, white", [DOUGH, EGG]),
     "nothing changes": (TRANSITIONS, [], []),
+    # The list of a recipe may name an ingredient at greater length than a state is to be named.
+    "a long name that is there": (
+        TRANSITIONS,
+        [{"from": ["x" * 84], "to": ["dough", "X" * 84]}],
+        [{"from": ["x" * 84], "to": ["dough", "X" * 84]}],
+    ),
 }
 
 
@@ -117,7 +123,8 @@ REFUSED = {
     "no arrow": (TRANSITIONS, "flour", "“flour” is no transition"),
     "two arrows": (TRANSITIONS, "a -> b -> c", "is no transition"),
     "another side": (TRANSITIONS, [{"from": ["a"], "by": ["b"]}], "each with “from” and “to”"),
-    "too long a thing": (TRANSITIONS, [{"from": ["x" * 21], "to": []}], "at most 20 characters"),
+    "too long a thing": (TRANSITIONS, [{"from": ["x" * 84], "to": ["y" * 21]}], "at most 20 characters; these are 21"),
+    "what is there, beyond any list": (TRANSITIONS, [{"from": ["x" * 2001], "to": []}], "at most 2000 characters"),
     "too many transitions": (TRANSITIONS, [SHELL] * 4, "at most 3 transitions; these are 4"),
 }
 
