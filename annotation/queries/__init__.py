@@ -56,7 +56,15 @@ from annotation.queries.progress import (
     sheets_with_counts,
 )
 from annotation.queries.replanning import DrawnReplan, Move, ReplanRequest, Vacancies, draw_replan, vacancies
-from annotation.queries.rewording import AskedBy, Unread, Wording, asked_by, n_from_before, unread, wordings
+from annotation.queries.rewording import (
+    AskedBy,
+    Unread,
+    Wording,
+    asked_by,
+    n_from_before,
+    unread,
+    wordings,
+)
 from annotation.queries.saving import (
     Standing,
     codes_before,

@@ -36,6 +36,7 @@ from reports.forms import FiltersForm
 from reports.hiring.telling import certificates_told, with_certificates
 from reports.live import Live, LiveReport, without_intervals
 from reports.tables import ReportTable
+from reports.views.comparing import before_and_since
 from reports.views.pages import keep
 
 _KEPT_S = 7 * 86_400
@@ -158,8 +159,10 @@ def report(request: AppRequest, study: Study) -> HttpResponse:
     if context:
         certified = certificates_told(study)
         context |= {"certified": certified, "tiles": with_certificates(context["tiles"], certified)}
-        before, n_labels = n_from_before(study)
-        context["reworded"] = {"before": before, "all": n_labels}
+        if not of.filters.wording:
+            before, n_labels = n_from_before(study)
+            compared = before_and_since(study, study.scheme.version)
+            context["reworded"] = {"before": before, "all": n_labels, "compared": compared}
     return show(request, of, "reports/answers.html", "reports:report", **context)
 
 
