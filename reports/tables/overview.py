@@ -76,7 +76,7 @@ def about(report: StudyReport) -> list[tuple[str, str]]:
     if filters.submitted_only:
         lines.append((cap(words.rows), _("submitted ones only")))
     if wording := by_wording(report):
-        lines.append((_("Labels"), wording))
+        lines.append((_("Labels by wording"), wording))
     if filters.apart:
         said = _("counted like the others") if filters.apart == INCLUDE else _("left out")
         lines.append((_("%(rows)s searched for by an item's name") % {"rows": cap(words.rows)}, said))

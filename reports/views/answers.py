@@ -114,6 +114,8 @@ def show(request: AppRequest, of: Asked, template: str, here: str, **context: An
             "templates": _templates(),
             "kept_s": _KEPT_S if of.live.stands and not settings.DEBUG else 0,
             "contents": of.live.contents,
+            # Of which wording labels are is told in a sentence, with the way to all of them.
+            "about": [line for line in of.live.contents.about if line[1] != of.live.wording],
             "digests": keep(of.study, figures, of.live.figures),
             "filtered": of.filtered,
             "pending": of.pending,

@@ -210,7 +210,7 @@ def test_a_frozen_report_of_one_wording_is_recomputed_equal_after_another(twice:
         left_out = int((table.of_other_wordings[:, 3] == 1).sum())
         about = dict(contents_of(compute(study_data(table, Filters(wording=n)), Filters(wording=n))).about)
         side = "before version 2 of the scheme" if n == BEFORE else "from version 2 of the scheme on"
-        assert about["Labels"] == f"only those given {side}; {left_out} others are left out"
+        assert about["Labels by wording"] == f"only those given {side}; {left_out} others are left out"
 
 
 def test_frozen_ones_from_before_there_was_such_a_filter_are_of_all_labels(twice: Leases) -> None:
@@ -258,7 +258,7 @@ def test_before_and_since_stand_side_by_side(twice: Leases, client_of: ClientOf)
     assert [response.status_code for response in told.values()] == [200, 200, 200]
     compared = told["Agreement before and since"]
     assert compared.context["names"] == ("before version 2", "from version 2 on")
-    assert [said.name for said in compared.context["said"] if said.differs] == ["Labels"]
+    assert [said.name for said in compared.context["said"] if said.differs] == ["Labels by wording"]
     first, second = (compared.context[side].contents.n_labels for side in ("first", "second"))
     assert (first, second) == (data(twice, BEFORE).n_labels, data(twice, SINCE).n_labels)
     assert told["Report of the labels before"].context["live"].n_labels == first
