@@ -1,8 +1,8 @@
 """What a floor above registers with the core when it is loaded, so that no app names one above it.
 
 Tabs of a study's pages, what follows in it, panels of its board, judges that a plan can give work to, the stored page
-behind a row, texts that were written for rows, other pages of a sheet, pages about a judge's answer, kinds of evidence
-block, derivers, scheme files to begin from, and a demo.
+behind a row, texts that were written for rows, other pages of a sheet, pages about a judge's answer, about labels from
+before and after another wording, kinds of evidence block, derivers, scheme files to begin from, and a demo.
 """
 
 from __future__ import annotations
@@ -106,6 +106,11 @@ class Demo:
     way: Sequence[DemoStep] = ()
 
 
+# Labels and addresses of pages about the labels that were given before what a study asks was worded as in a version of
+# its scheme, and since. It may ask no query.
+WordingPages = Callable[[Study, int], Iterable[tuple[Promise | str, str]]]
+
+
 @dataclass(frozen=True)
 class SheetPage:
     """Another page of a sheet for who labels it, which the grid leads to. `find`: its address, or None where the sheet
@@ -194,6 +199,7 @@ _page_finders: list[PageFinder] = []
 _picture_finders: list[PictureFinder] = []
 _sheet_pages: list[SheetPage] = []
 _sheet_texts: list[SheetText] = []
+_wording_pages: list[WordingPages] = []
 _answer_pages: list[AnswerPages] = []
 _text_readers: list[TextReader] = []
 _importers: dict[str, Importer] = {}
@@ -383,6 +389,14 @@ def register_importer(what: str, importer: Importer) -> None:
 
 def importer(what: str) -> Importer | None:
     return _importers.get(what)
+
+
+def register_wording_pages(pages: WordingPages) -> None:
+    _wording_pages.append(pages)
+
+
+def wording_pages(study: Study, version: int) -> list[tuple[Promise | str, str]]:
+    return [page for pages in _wording_pages for page in pages(study, version)]
 
 
 def register_sheet_text(text: SheetText) -> None:

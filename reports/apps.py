@@ -9,6 +9,8 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 if TYPE_CHECKING:
+    from django.utils.functional import Promise
+
     from annotation.models import Plan, Study, User
     from reports.models import Export
 
@@ -48,6 +50,7 @@ class ReportsConfig(AppConfig):
         doors.register_rows_not_alike(rows_left_out)
         doors.register_labels_read(note_download)
         doors.register_with_plan(accepted_with)
+        doors.register_wording_pages(by_wording)
         for position, label, name in (
             (10, _("Answers"), "report"),
             (20, _("Questions"), "questions"),
@@ -92,6 +95,19 @@ def accepted_with(plan: Plan) -> Iterator[str]:
             n,
         )
         yield sentence % {"n": n}
+
+
+def by_wording(study: Study, version: int) -> Iterator[tuple[Promise, str]]:
+    """Reports of the labels from before a wording, of those since, and both side by side."""
+    from django.urls import reverse
+
+    from reports.views.comparing import before_and_since
+
+    before, since = f"before-{version}", f"from-{version}"
+    report = reverse("reports:report", args=[study.slug])
+    yield _("Report of the labels before"), f"{report}?wording={before}"
+    yield _("Report of the labels since"), f"{report}?wording={since}"
+    yield _("Agreement before and since"), before_and_since(study, version)
 
 
 def development_rows(study: Study) -> frozenset[int] | None:

@@ -18,7 +18,9 @@ from llm import encoders
 from reports import queries
 from reports.data.arrays import (
     ABILITIES,
+    BEFORE,
     DAWID_SKENE,
+    FROM,
     INCLUDE,
     LEAVE_OUT,
     MAJORITY,
@@ -88,7 +90,7 @@ class SwitchField(forms.BooleanField):
 
 
 class FiltersForm(DottedForm):
-    """What a report is about. Nothing chosen means everything. Five queries, one more for facets of rows unless
+    """What a report is about. Nothing chosen means everything. Six queries, one more for facets of rows unless
     `facet_words` are known: see `live.facet_words`."""
 
     dotted = ("facet.", "found.", "merge.", "normalisation.")
@@ -201,6 +203,8 @@ class FiltersForm(DottedForm):
         self.fields["seed"] = forms.IntegerField(
             label=_("Seed"), min_value=0, max_value=2**31 - 1, required=False, widget=_number(0)
         )
+        if earlier := study.scheme.earlier:
+            self._add_wordings([*(version for version, _end in earlier[1:]), study.scheme.version])
         self.fields["exposure"] = forms.ChoiceField(
             label=_("Non-blind labels: given after a look at others'"),
             choices=[(LEAVE_OUT, _("left out of comparisons")), (INCLUDE, _("counted like the others"))],
@@ -220,6 +224,25 @@ class FiltersForm(DottedForm):
             )
         self.fields["submitted"] = SwitchField(
             label=_("Only submitted %(rows)s") % {"rows": words.rows}, required=False
+        )
+
+    def clean(self) -> None:
+        super().clean()
+        if "wording" not in self.fields and self.data.get(self.add_prefix("wording")):
+            self.add_error(None, _("What is asked in this study was never worded otherwise."))
+
+    def _add_wordings(self, versions: Sequence[int]) -> None:
+        """`versions`: of all wordings but the first."""
+        *between, now = versions
+        self.fields["wording"] = forms.ChoiceField(
+            label=_("Labels by the wording of what is asked"),
+            choices=[
+                ("", _("all")),
+                (f"{FROM}-{now}", _("given under the present one, version %(version)s") % {"version": now}),
+                *((f"{FROM}-{of}", _("given from version %(version)s on") % {"version": of}) for of in between[::-1]),
+                *((f"{BEFORE}-{of}", _("given before version %(version)s") % {"version": of}) for of in versions[::-1]),
+            ],
+            required=False,
         )
 
     def _add_facets(self, study: Study, words: Mapping[str, Sequence[str]] | None) -> None:
@@ -316,6 +339,7 @@ class FiltersForm(DottedForm):
             unanswered=data.get("unanswered", False),
             apart=(data["apart"] or LEAVE_OUT) if "apart" in data else "",
             seen=data.get("seen", ""),
+            wording=data.get("wording", ""),
         )
 
 

@@ -29,15 +29,15 @@ from reports.digests import study_digest
 from reports.figures.base import digest_of
 from reports.frozen.versions import code_version
 from reports.numbers.report import StudyReport, compute
-from reports.tables.overview import seen_by
+from reports.tables.overview import by_wording, seen_by
 
 
 @dataclass(frozen=True)
 class LiveReport:
     """What the pages of a report show. `answers_in`: the answers by language, of which a paper may need another;
     `figures`: the digests of its figures, by their keys; `seen`: which judges have seen how many of the rows that
-    count; `simulated`: the codes of simulated raters; `stands`: it is all that can be said of the labels under its
-    key, so that its pages may be kept too."""
+    count; `wording`: of labels by which wording it is, where it is not of all; `simulated`: the codes of simulated
+    raters; `stands`: it is all that can be said of the labels under its key, so that its pages may be kept too."""
 
     contents: Contents
     answers: Answers
@@ -48,6 +48,7 @@ class LiveReport:
     n_judges: int
     n_labels: int
     seen: str
+    wording: str
     simulated: tuple[str, ...]
     stands: bool
 
@@ -103,6 +104,7 @@ class Live:
                 n_judges=len(data.judges),
                 n_labels=data.n_labels,
                 seen=seen_by(data.table) if filters.seen != LEAVE_OUT else "",
+                wording=by_wording(report),
                 simulated=tuple(rater.code for rater in data.simulated),
                 stands=as_it_stood and not report.lacks,
             )

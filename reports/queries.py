@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from datetime import UTC, datetime
 from operator import itemgetter
 from typing import Any, NamedTuple, cast
 
@@ -104,11 +105,16 @@ class _Places(NamedTuple):
     question: Mapping[int, int]
     option: Mapping[int, int]  # key of an option -> its code in its question
 
+    def of_cells(self, keys: IntArray) -> IntArray:
+        """The places of assignments, columns and questions, shape (n, 3); -1 where there is none."""
+        of_each = (self.assignment, self.column, _Keys(self.question))
+        return np.column_stack([of.places(keys[:, n]) for n, of in enumerate(of_each)])
+
 
 def label_table(study: Study, filters: Filters, *, notes: bool = False, frequent: bool = False) -> LabelTable:
-    """All labels of a study that the filters let through. Ten queries, 15 where there is a judge, 16 where there are
-    several; more where rows were given in part, labels are values or began as drafts, or cells were skipped; however
-    many labels.
+    """All labels of a study that the filters let through. Eleven queries, 16 where there is a judge, 17 where there are
+    several; more where rows were given in part, labels are values or began as drafts, or cells were skipped, or
+    where filters leave wordings out; however many labels.
 
     Left out: withdrawn assignments. Labels given after a look are in it, whatever the filters say of them.
 
@@ -164,12 +170,16 @@ def label_table(study: Study, filters: Filters, *, notes: bool = False, frequent
     if filters.questions:
         needed = _needed(study, filters.questions)
         of_cells["question__in"] = [pk for pk, number in places.question.items() if number in needed]
-    found = Label.objects.filter(**of_cells).order_by()
-    labels, values, has_notes, has_drafts = _labels(found, places, _questions_of(study))
+    earlier = study.scheme.earlier
+    then = _then(earlier, filters)
+    found = Label.objects.filter(then.of("updated_at"), **of_cells).order_by()
+    wordings = _Wordings(study.scheme.version, earlier) if earlier else None
+    labels, values, has_notes, has_drafts, worded = _labels(found, places, _questions_of(study), wordings)
     with_judges = any(rater.kind == Rater.Kind.JUDGE for rater in raters)
     behind = sources(study) if with_judges else {}
-    skips = _few(Skip.objects.all(), of_cells, "reason")
-    unreadable = _few(UnreadableAnswer.objects.all(), of_cells, "why") if with_judges else ()
+    skips = _few(Skip.objects.filter(then.of("at")), of_cells, "reason")
+    answered_then = UnreadableAnswer.objects.filter(then.of("assignment__submitted_at"))
+    unreadable = _few(answered_then, of_cells, "why") if with_judges else ()
     table = LabelTable(
         slug=study.slug,
         title=study.title,
@@ -201,10 +211,74 @@ def label_table(study: Study, filters: Filters, *, notes: bool = False, frequent
             SeenEntry(rater_place[rater], tuple(sorted(row_place[row] for row in of_it)))
             for rater, of_it in seen.items()
         ),
+        wordings=worded,
+        of_other_wordings=_of_other_wordings(then, of_cells, places, with_judges=with_judges),
     )
     if with_judges:
         table = replace(table, accepted=_accepted(study, table, places), arms=_arms(study, table))
     return _with_scores(table, found, places, filters.normalisations)
+
+
+class _Then(NamedTuple):
+    """From when on (`since`), or before when, what counts was given; `at` is None where all counts."""
+
+    at: datetime | None
+    since: bool = True
+
+    def of(self, time: str) -> Q:
+        """A condition of what has this time."""
+        return Q() if self.at is None else Q(**{f"{time}__{'gte' if self.since else 'lt'}": self.at})
+
+    @property
+    def others(self) -> _Then:
+        """What does not count."""
+        return _Then(self.at, not self.since)
+
+
+_ALWAYS = datetime.min.replace(tzinfo=UTC)
+
+
+def _then(earlier: Sequence[tuple[int, datetime]], filters: Filters) -> _Then:
+    """`earlier`: as `Scheme.earlier`."""
+    if filters.of_wording is None:
+        return _Then(None)
+    since, version = filters.of_wording
+    return _Then(max((end for before, end in earlier if before < version), default=_ALWAYS), since)
+
+
+class _Wordings(NamedTuple):
+    """`now`: the version that stands; `earlier`: as `Scheme.earlier`."""
+
+    now: int
+    earlier: Sequence[tuple[int, datetime]]
+
+    @property
+    def of_label(self) -> Case:
+        """By which version a label was given."""
+        cases = (When(updated_at__lt=end, then=version) for version, end in self.earlier)
+        return Case(*cases, default=self.now, output_field=BigIntegerField())
+
+
+def _of_other_wordings(then: _Then, of_cells: Mapping[str, Any], places: _Places, *, with_judges: bool) -> SmallArray:
+    """The cells in which something stands that does not count for its wording: `LabelTable.of_other_wordings`. None or
+    two queries, three where there is a judge."""
+    if then.at is None:
+        return np.zeros((0, 4), dtype=np.int32)
+    other = then.others
+    labels = Label.objects.filter(other.of("updated_at"), **of_cells)
+    labels = labels.exclude(drafted_from__isnull=False, confirmed_at=None)  # which are no answers yet
+    told: list[tuple[QuerySet[Any], int]] = [(labels, 1), (Skip.objects.filter(other.of("at"), **of_cells), 0)]
+    if with_judges:
+        unreadable = UnreadableAnswer.objects.filter(other.of("assignment__submitted_at"), **of_cells)
+        told.append((unreadable, 0))
+    parts = [np.zeros((0, 4), dtype=np.int64)]
+    for cells, is_label in told:
+        some = whole_numbers(cells.order_by(), *_CELL)
+        parts.append(np.column_stack([places.of_cells(some), np.full(len(some), is_label)]))
+    every = np.concatenate(parts)
+    every = every[(every >= 0).all(axis=1)]
+    in_order: SmallArray = every[np.lexsort(every.T[::-1])].astype(np.int32)
+    return in_order
 
 
 def _seen(study: Study, filters: Filters, raters: Sequence[Rater], work: QuerySet[Assignment]) -> dict[int, set[int]]:
@@ -329,17 +403,25 @@ def _few(cells: QuerySet[Any], of_cells: Mapping[str, Any], said: str) -> QueryS
 
 
 def _labels(
-    found: QuerySet[Label], places: _Places, questions: Sequence[tuple[SectionSpec, QuestionSpec]]
-) -> tuple[SmallArray, tuple[tuple[str, ...], ...], bool, bool]:
-    """The labels, of each question the values that answer it, and whether any label has a note, or began as a draft."""
+    found: QuerySet[Label],
+    places: _Places,
+    questions: Sequence[tuple[SectionSpec, QuestionSpec]],
+    wordings: _Wordings | None,
+) -> tuple[SmallArray, tuple[tuple[str, ...], ...], bool, bool, SmallArray]:
+    """The labels, of each question the values that answer it, whether any label has a note, or began as a draft, and
+    by which version of the scheme each was given, where it has had several."""
     assignment, column, question, option = places
     told_by_values = not all(spec.options for _section, spec in questions)
     said: list[dict[str, int]] = [{} for _question in questions]
     names = [*_CELL, "answer", "preset", "exposed", "noted", "drafted"]
     of_each = {"noted": _flag(~Q(note="")), "drafted": _flag(Q(drafted_from__isnull=False))}
+    if wordings is not None:
+        names.append("wording")
+        of_each["wording"] = wordings.of_label
     labels = whole_numbers(found.annotate(answer=Coalesce("option_id", 0), **of_each), *names)
     has_notes, has_drafts = (bool(labels[:, place].any()) for place in (N_VALUES, N_VALUES + 1))
-    labels = labels[:, :N_VALUES]
+    # The flags are told; what is left is `LabelTable.labels`, and behind it the wording.
+    labels = labels[:, :N_VALUES] if wordings is None else np.delete(labels, [N_VALUES, N_VALUES + 1], axis=1)
     if told_by_values:
         has_value = labels[:, 3] == 0
         stored = found.filter(value__isnull=False).annotate(stored=Cast("value", TextField()))
@@ -364,8 +446,10 @@ def _labels(
             place = np.argsort(np.argsort(np.array([*of_question], dtype=object)))
             mine = in_order[:, 2] == number
             in_order[mine, 3] = place[in_order[mine, 3]]
-    values = tuple(tuple(sorted(of_question)) for of_question in said)
-    return in_order, values if told_by_values else (), has_notes, has_drafts
+    values = tuple(tuple(sorted(of_question)) for of_question in said) if told_by_values else ()
+    worded = np.ascontiguousarray(in_order[:, N_VALUES:].ravel())
+    in_order = in_order if wordings is None else np.ascontiguousarray(in_order[:, :N_VALUES])
+    return in_order, values, has_notes, has_drafts, worded
 
 
 def _drafts(found: QuerySet[Label], places: _Places, labels: SmallArray) -> tuple[DraftEntry, ...]:
@@ -576,13 +660,14 @@ def labels(study: Study, filters: Filters) -> Iterator[tuple[str, ...]]:
     """The labels that the filters let through, one by one, all repeats, as `annotation.exchange.exports` writes them,
     and under which certificate they were accepted, where the study has one.
 
-    Five queries, read in parts; six where a certificate is at work.
+    Six queries, read in parts; seven where a certificate is at work.
     """
     titles = set(study.sheets.filter(pk__in=filters.sheets).values_list("title", flat=True))
     names = ("sheet", "rater", "rater_kind", "state", "section", "question")
     sheet, rater, kind, state, section, question = (exports.COLUMNS.index(name) for name in names)
     wanted = {Rater.Kind.PERSON.value: filters.people, Rater.Kind.JUDGE.value: filters.judges}
     stated = _stated(study) if Certificate.objects.filter(study=study).exists() else None
+    counts = _counts_by_version(filters)
     of_sheets = Q(assignment__row__sheet__in=filters.sheets) if filters.sheets else Q()
     of_state = Q(assignment__state=Assignment.State.SUBMITTED) if filters.submitted_only else Q()
     for record in exports.exported_labels(study, of_sheets & of_state):
@@ -592,8 +677,17 @@ def labels(study: Study, filters: Filters) -> Iterator[tuple[str, ...]]:
             and (not filters.sheets or record[sheet] in titles)
             and (not filters.questions or f"{record[section]}.{record[question]}" in filters.questions)
             and (not filters.submitted_only or record[state] == Assignment.State.SUBMITTED)
+            and (counts is None or counts(int(record[-1])))
         ):
             yield record if stated is None else (*record, stated.get(tuple(record[at] for at in _CELL_AT), ""))
+
+
+def _counts_by_version(filters: Filters) -> Callable[[int], bool] | None:
+    """Whether what was given by a version of the scheme counts; None where all does."""
+    if filters.of_wording is None:
+        return None
+    since, first = filters.of_wording
+    return lambda version: (version >= first) == since
 
 
 _OF_CELL = ("sheet", "row", "rater", "repeat", "section", "column_number", "question", "answer")

@@ -9,6 +9,7 @@ from annotation.api import (
     core,
     deleting,
     drafts,
+    gold_imports,
     handing_on,
     imports,
     lens,
@@ -65,6 +66,9 @@ urlpatterns = [
     path("studies/<slug:slug>/derive/", deriving.derive, name="derive"),
     path("studies/<slug:slug>/imports/rows/", imports.import_rows, name="import-rows"),
     path("studies/<slug:slug>/imports/labels/", imports.import_labels, name="import-labels"),
+    path("studies/<slug:slug>/imports/gold/", gold_imports.gold_imports, name="gold-imports"),
+    path("studies/<slug:slug>/imports/gold/<uuid:key>/", gold_imports.gold_import, name="gold-import"),
+    path("studies/<slug:slug>/imports/gold/<uuid:key>/taken-back/", gold_imports.take_back, name="take-back-gold"),
     *imports.IMPORTING.paths(
         "studies/<slug:slug>/imports/",
         runs="imports",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import itertools
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
@@ -52,15 +53,17 @@ def facet_names(study: Study) -> tuple[str, ...]:
 
 
 def label_header(study: Study) -> tuple[str, ...]:
-    """The headings of `exported_labels`: `COLUMNS`, then a column `facet_…` for each facet of the scheme."""
-    return (*COLUMNS, *(f"facet_{name}" for name in facet_names(study)))
+    """The headings of `exported_labels`: `COLUMNS`, a column `facet_…` for each facet of the scheme, and
+    "scheme_version" where its wording was ever changed under answers."""
+    versions = ("scheme_version",) if study.scheme.earlier else ()
+    return (*COLUMNS, *(f"facet_{name}" for name in facet_names(study)), *versions)
 
 
 def exported_labels(study: Study, only: Q | None = None) -> Iterator[tuple[str, ...]]:
     """All labels of a study in the order of the sheets, then its skipped cells, which have a reason and no answer.
 
     Withdrawn work is left out, and what does not fit `only`, a condition of labels and of skipped cells. Two queries,
-    read in parts, and two for what is said of rows and of columns.
+    read in parts, and three for what is said of rows, of columns and of wordings.
 
     Raters go by their codes; who the person behind one is stands nowhere. The cells are not yet made harmless for
     spreadsheets: `safe_lines` does that.
@@ -96,7 +99,8 @@ class _Known:
     """What is said of rows and columns: read once, and not again with each label."""
 
     def __init__(self, study: Study) -> None:
-        """Two queries."""
+        """Three queries."""
+        self._now, self._earlier = study.scheme.version, study.scheme.earlier
         self._facets = facet_names(study)
         rows = Row.objects.filter(sheet__study=study).exclude(title="", url="").order_by()
         described = rows.values_list("pk", "title", "url").iterator(chunk_size=_CHUNK)
@@ -113,6 +117,13 @@ class _Known:
         if pk not in self._columns:
             self._columns[pk] = self._said(Column.objects.values_list("facets", flat=True).get(pk=pk))
         return self._columns[pk]
+
+    def version(self, at: datetime) -> tuple[str, ...]:
+        """By which version of the scheme something was given; nothing where it has had one wording."""
+        if not self._earlier:
+            return ()
+        after = bisect_right(self._earlier, at, key=lambda end: end[1])
+        return (str(self._earlier[after][0] if after < len(self._earlier) else self._now),)
 
     def _said(self, facets: Mapping[str, Any]) -> tuple[str, ...]:
         return tuple(str(facets.get(name, "")) for name in self._facets)
@@ -168,6 +179,7 @@ def _line(
         *(state, at.isoformat(timespec="seconds"), *how),
         *known.row(row_id),
         *known.column(column_id),
+        *known.version(at),
     )
 
 

@@ -30,7 +30,7 @@ LABEL_FIELDS = (
 # What may be said of all lines at once.
 EVERY_FIELDS = ("rater", "question")
 # Columns of our own exports that say the same a second time, or what no import can set.
-_SAID_OTHERWISE = frozenset({"answer_label", "state", "skipped", "certificate"})
+_SAID_OTHERWISE = frozenset({"answer_label", "state", "skipped", "certificate", "scheme_version"})
 _FACET = "facet_"
 _ALIASES: Mapping[str, frozenset[str]] = {
     "rater": frozenset({"rater", "worker", "annotator", "coder", "labeler", "labeller", "user", "participant"}),

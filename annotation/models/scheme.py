@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from functools import cached_property
 
 from django.conf import settings
@@ -32,6 +33,12 @@ class Scheme(models.Model):
     @cached_property
     def parsed(self) -> SchemeSpec:
         return SchemeSpec.model_validate(self.spec)
+
+    @cached_property
+    def earlier(self) -> list[tuple[int, datetime]]:
+        """Versions of its earlier wordings, each with its end, the first first; none where it never changed. One
+        query."""
+        return list(self.revisions.order_by("until", "pk").values_list("version", "until"))
 
 
 class SchemeRevision(models.Model):

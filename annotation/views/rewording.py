@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation import actions, queries
+from annotation import actions, doors, queries
 from annotation.forms.schemes import RewordForm
 from annotation.models import Role, Sheet, Study
 from annotation.people.access import READERS, AppRequest, for_roles
@@ -66,7 +66,12 @@ def _next(source: str, version: int) -> str:
 @for_roles(*READERS)
 def wordings(request: AppRequest, study: Study) -> HttpResponse:
     """All wordings of the study's scheme, with what changed, why, and what was answered by each."""
-    context = {"study": study, "wordings": queries.wordings(study), "is_manager": Role.MANAGER in study.roles}
+    found = queries.wordings(study)
+    context = {
+        "study": study,
+        "wordings": [(one, doors.wording_pages(study, one.version) if one.since else []) for one in found],
+        "is_manager": Role.MANAGER in study.roles,
+    }
     return render(request, "annotation/wordings.html", context)
 
 

@@ -84,6 +84,10 @@ class FiltersSerializer(serializers.Serializer[Any]):
         allow_blank=True,
         help_text=_("leave_out: what judges say of rows that they have seen does not count; empty: it counts."),
     )
+    wording = serializers.CharField(
+        allow_blank=True,
+        help_text=_("Which labels count: before-N or from-N, of version N of the scheme; empty: all."),
+    )
     encoder = serializers.CharField(help_text=_("By which names of things, and texts for BERTScore, are compared."))
     threshold = serializers.ListField(child=serializers.FloatField(), source="thresholds")
     metric = serializers.ListField(
@@ -203,6 +207,14 @@ filter_parameters = [
         description=_(
             "Leaves out what judges say of rows that they were fitted to, or have as examples. Counted where it is "
             "missing."
+        ),
+    ),
+    OpenApiParameter(
+        "wording",
+        OpenApiTypes.STR,
+        description=_(
+            "Where the wording of the scheme was changed: before-N or from-N, of labels given before its version N, "
+            "or since. All where it is missing."
         ),
     ),
     OpenApiParameter("by", OpenApiTypes.STR, enum=["document", "sheet"], description=_("What intervals draw.")),

@@ -30,6 +30,8 @@ TOLD_APART = "told_apart"  # no merge; keys of merges hold no underscore
 
 # What becomes of labels that were given after a look at others'.
 LEAVE_OUT, INCLUDE = "leave_out", "include"
+# Which labels count where the wording of a scheme was changed under answers: "before-3", "from-3".
+BEFORE, FROM = "before", "from"
 
 # The methods by which numbers are made; a frozen report is computed again by those of its day. docs/statistics.md says
 # what each changed. 1: percentiles as they are, one tie rule, no corrected kappa. 2: intervals of few clusters are made
@@ -123,6 +125,8 @@ class Filters:
     (`LEAVE_OUT`); "" where there were none when somebody looked, and leaves out those that there are.
     `seen`: `LEAVE_OUT` where what a judge says of rows that it was fitted to, or has as examples, does not count; ""
     where it counts.
+    `wording`: "before-N" or "from-N" where only labels count that were given before what is asked was worded as in
+    version N of the scheme, or since.
     """
 
     people: tuple[str, ...] = ()
@@ -148,7 +152,14 @@ class Filters:
     unanswered: bool = False
     apart: str = ""
     seen: str = ""
+    wording: str = ""
     words: int = WORDS
+
+    @property
+    def of_wording(self) -> tuple[bool, int] | None:
+        """Whether labels count from a version of the scheme on, or before it, and which; None: all of them."""
+        side, _dash, version = self.wording.partition("-")
+        return (side == FROM, int(version)) if version else None
 
     @property
     def intervals(self) -> Intervals:
@@ -318,17 +329,19 @@ class NoLabel:
 
     `unreadable`: its answer held no verdict, `why` as in `judges.models.UnreadableAnswer.Why`; both of shape
     (n_unreadable,). `failed`: it could not label the row, shape (n_failed,). `left_out`: texts and lists that a judge
-    whose labels came from a file has not, in rows of which it has others, shape (n_left_out,).
+    whose labels came from a file has not, in rows of which it has others, shape (n_left_out,). `of_other_wordings`:
+    they have one, given by a wording that the filters leave out, shape (n_of_other_wordings,).
     """
 
     unreadable: IntArray
     why: tuple[str, ...]
     failed: IntArray
     left_out: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    of_other_wordings: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     @property
     def cells(self) -> set[int]:
-        """Of all reasons."""
+        """Of all reasons why there is none."""
         return {*self.unreadable.tolist(), *self.failed.tolist(), *self.left_out.tolist()}
 
 
@@ -448,7 +461,8 @@ class QuestionData:
 @dataclass(frozen=True)
 class Work:
     """What a rater was given, as far as the filters let it through, and what came of it. Of its labels, `exposed` were
-    given after a look at others'; `skipped` and `unreadable` are cells without a label."""
+    given after a look at others'; `skipped` and `unreadable` are cells without a label. `of_other_wordings`: labels
+    that do not count, as they were given by a wording that the filters leave out."""
 
     rater: RaterEntry
     rows: int
@@ -458,6 +472,7 @@ class Work:
     exposed: int
     skipped: int
     unreadable: int
+    of_other_wordings: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -485,6 +500,11 @@ class StudyData:
     @property
     def n_labels(self) -> int:
         return sum(work.labels for work in self.work)
+
+    @property
+    def n_of_other_wordings(self) -> int:
+        """Labels that would count but for their wording."""
+        return sum(work.of_other_wordings for work in self.work)
 
     @property
     def n_withdrawn(self) -> int:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from annotation.scheme.spec import Kind, QuestionSpec, SectionSpec
 from llm.engine.normalisation import normalised
@@ -47,6 +48,9 @@ from reports.stats.distinct import distinct
 from reports.stats.summary import Empty
 
 _TEXTS = (Kind.TEXT, Kind.ITEMS)
+# Beside `Empty`: a cell that was answered or skipped by a wording that the filters leave out, or not asked because of
+# such an answer. It is none that was to be filled, and is taken out before anything is counted.
+_OTHER_WORDING = -4
 
 
 def study_data(table: LabelTable, filters: Filters) -> StudyData:
@@ -57,7 +61,8 @@ def study_data(table: LabelTable, filters: Filters) -> StudyData:
     def of_kind(kind: str) -> tuple[RaterEntry, ...]:
         return tuple(rater for rater in table.raters if rater.kind == kind)
 
-    people, judges, golds = of_kind("person"), of_kind("judge"), of_kind("gold")
+    people, golds = of_kind("person"), of_kind("gold")
+    judges = tuple(judge for judge in of_kind("judge") if cells.rater_place[judge.code] not in cells.otherwise_worded)
     questions = [
         question
         for question in _questions(cells, people, judges, golds, filters)
@@ -125,10 +130,21 @@ class _Cells:
             self._answered(np.flatnonzero(counts & (table.labels[:, 2] == number)), number, drafted)
             for number in range(len(table.questions))
         ]
+        others = table.of_other_wordings
+        self.of_other_wordings = others[self.counted[others[:, 0]]]
+        # Raters whose labels were all given by such wordings.
+        self.otherwise_worded = {*self._raters_of(self.of_other_wordings)}
+        if self.otherwise_worded:
+            self.otherwise_worded -= {*self._raters_of(table.labels)}
         # Assignments of which something came: those that a plan gave to a judge that has not run are none of them.
         self.begun = table.assignments.are("submitted")
         for of_question in self._labels:
             self.begun[of_question[:, 0]] = True
+
+    def _raters_of(self, cells: npt.NDArray[np.int32]) -> list[int]:
+        """Who has labels among these lines of a table, whose first value is the assignment."""
+        found: list[int] = distinct(self.rater[cells[:, 0]]).tolist()
+        return found
 
     def _answered(self, places: IntArray, question: int, drafted: BoolArray) -> IntArray:
         """The labels of a question at these places, as `labels`: without drafts that nobody has confirmed, which are no
@@ -199,6 +215,8 @@ class _Cells:
             state: np.bincount(self.rater[self.counted & self.table.assignments.are(state)], minlength=n_raters)
             for state in states
         }
+        others = self.of_other_wordings
+        other = np.bincount(self.rater[others[others[:, 3] == 1, 0]], minlength=n_raters)
         skipped = Counter(self.rater[skip.assignment] for skip in self.skips)
         unreadable = Counter(self.rater[answer.assignment] for answer in self.unreadable)
         return tuple(
@@ -211,6 +229,7 @@ class _Cells:
                 exposed=int(exposed[place]),
                 skipped=skipped[place],
                 unreadable=unreadable[place],
+                of_other_wordings=int(other[place]),
             )
             for place, rater in enumerate(self.table.raters)
         )
@@ -275,7 +294,7 @@ def _questions(
             section=section,
             spec=spec,
             people=answers(people, assigned=cells.assigned(section)),
-            selections=filled[PEOPLE, section.key, spec.key].code,
+            selections=_to_fill(filled[PEOPLE, section.key, spec.key]).code,
             judges={judge.code: answers([judge]) for judge in of_judges},
             golds={gold.code: answers([gold], whole=True) for gold in golds if cells.rater_place[gold.code] in at_work},
             repeats={judge.code: again for judge in judges if (again := _repeats(cells, number, judge)) is not None},
@@ -287,7 +306,7 @@ def _questions(
                 Voice(
                     name=name,
                     rater=rater,
-                    selections=filled[name, section.key, spec.key].code,
+                    selections=_to_fill(filled[name, section.key, spec.key]).code,
                     answers=_heard_answers(cells, spec, rater, filled[name, section.key, spec.key])
                     if spec.merges or f"{section.key}.{spec.key}" in filters.found
                     else Answers.from_long(rater=[], cell=[], sheet=[], code=[], n_options=len(spec.options) + 1),
@@ -304,7 +323,7 @@ def _questions(
             if spec.kind == Kind.TRANSITIONS and not filters.before_graphs
             else None,
             missing=(
-                *_missing_of_people(cells, number, people, filled[PEOPLE, section.key, spec.key], skipped),
+                *_missing_of_people(cells, number, people, _to_fill(filled[PEOPLE, section.key, spec.key]), skipped),
                 *_missing_of_judges(of_judges, no_label),
             ),
         )
@@ -396,6 +415,7 @@ def _filled(
 ) -> Filled:
     """The section's cells of these assignments. What the voice's own answers switch off is not asked."""
     owned, codes, exposed = _selections(cells, question, section, assignments)
+    other_wording = np.zeros(owned.size, dtype=bool)
     for other, options in spec.ask_unless.items():
         # What was not asked itself switches off what depends on it. All questions of a section have the same cells.
         above = filled[voice, section.key, other]
@@ -403,10 +423,20 @@ def _filled(
         off_here &= codes == Empty.NOT_REACHED
         codes[off_here] = Empty.NOT_ASKED
         exposed |= off_here & above.exposed
+        other_wording |= above.code == _OTHER_WORDING
+    codes[other_wording & (codes == Empty.NOT_REACHED)] = _OTHER_WORDING
     assignment = owned // cells.n_columns
     row = cells.row[assignment]
     cell = row * cells.n_columns + owned % cells.n_columns
     return Filled(rater=cells.rater[assignment], cell=cell, row=row, code=codes, exposed=exposed)
+
+
+def _to_fill(filled: Filled) -> Filled:
+    """Without the cells of other wordings."""
+    kept = filled.code != _OTHER_WORDING
+    if kept.all():
+        return filled
+    return Filled(*(of[kept] for of in (filled.rater, filled.cell, filled.row, filled.code, filled.exposed)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -454,6 +484,7 @@ def _together(
         known, of_model, weights, because = _weighed(cells, said, name)
         most[np.searchsorted(cell, known)] = of_model
     code = np.where(answered, most, Empty.NOT_REACHED)
+    code[np.isin(cell, people.cell[people.code == _OTHER_WORDING]) & ~answered] = _OTHER_WORDING
     for other, options in spec.ask_unless.items():
         off = [*_codes_of(cells, section, other, options), Empty.NOT_ASKED]
         code[np.isin(filled[name, section.key, other].code, off)] = Empty.NOT_ASKED
@@ -569,6 +600,8 @@ def _no_label(
     asked = asked[cells.rater[asked] == rater]
     owned = cells.cells_of(asked[work.are("failed")[asked]], section)
     left_out = _ints(())
+    others = cells.of_other_wordings
+    others = others[(others[:, 2] == question) & (cells.rater[others[:, 0]] == rater)]
     if filled is not None:
         begun = np.isin(filled.row, cells.row[asked[cells.begun[asked]]])
         left_out = filled.cell[begun & (filled.code == Empty.NOT_REACHED)]
@@ -577,6 +610,7 @@ def _no_label(
         why=tuple(of.why for of in mine),
         failed=cells.row[owned // cells.n_columns] * cells.n_columns + owned % cells.n_columns,
         left_out=left_out,
+        of_other_wordings=cells.row[others[:, 0]] * cells.n_columns + others[:, 1],
     )
 
 
@@ -627,12 +661,14 @@ def _normalised(scores: FloatArray, normalisation: str) -> FloatArray:
 def _selections(
     cells: _Cells, question: int, section: SectionSpec, assignments: IntArray
 ) -> tuple[IntArray, IntArray, BoolArray]:
-    """The cells of the assignments, as `_Cells.cells_of`; of each its code, the option, `SKIPPED`, or `NOT_REACHED`;
-    and whether it was given after a look at others'."""
+    """The cells of the assignments, as `_Cells.cells_of`; of each its code, the option, `SKIPPED`, `NOT_REACHED`, or
+    `_OTHER_WORDING`; and whether it was given after a look at others'."""
     owned = cells.cells_of(assignments, section)
     codes = np.full(owned.size, Empty.NOT_REACHED, dtype=np.int64)
     skipped = _ints(s.assignment * cells.n_columns + s.column for s in cells.skips if s.question == question)
     codes[np.isin(owned, skipped)] = Empty.SKIPPED
+    others = cells.of_other_wordings[cells.of_other_wordings[:, 2] == question].astype(np.int64)
+    codes[np.isin(owned, others[:, 0] * cells.n_columns + others[:, 1])] = _OTHER_WORDING
     labels = cells.labels(question)
     labelled = labels[:, 0] * cells.n_columns + labels[:, 1]
     inside = np.isin(labelled, owned)

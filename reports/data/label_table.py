@@ -28,8 +28,9 @@ FloatArray = npt.NDArray[np.float64]
 # written as 1, byte by byte as it always was, so that equal labels have one digest whatever version wrote them. 3 has
 # labels that were accepted under a certificate, and is written where there are any; 4 the words that are frequent in
 # the rows' texts; 5 the arms of judges; 6 arms that read candidates in another order; 7 which names are left out of the
-# words that are frequent; 8 which rows judges have seen.
-FORMATS = (1, 2, 3, 4, 5, 6, 7, 8)
+# words that are frequent; 8 which rows judges have seen; 9 by which wording labels were given, where there were
+# several.
+FORMATS = (1, 2, 3, 4, 5, 6, 7, 8, 9)
 N_VALUES = 6  # of a label in `LabelTable.labels`
 # The last axis of `LabelTable.scores`.
 LOGPROB, TOKENS, CHARACTERS, UNCONDITIONAL = range(4)
@@ -236,6 +237,9 @@ class LabelTable:
     sorted; scores: shape (n_scored, n_options, 4), summed log-probability in nats, tokens, characters and
     unconditional log-probability of each option, NaN where there is none. skips and unreadable: cells without a label,
     sorted. values: of each question the canonical JSON of the answers that occur, sorted, empty where it has options.
+    wordings: shape (n_labels,), the version of the scheme that stood when each label was given, empty where it has had
+    one wording. of_other_wordings: cells that were answered or skipped, but by a wording that the filters leave out,
+    shape (n_cells, 4): places of assignment and column, number of the question, 1 where a label stands there; sorted.
     """
 
     slug: str
@@ -258,6 +262,8 @@ class LabelTable:
     frequent: tuple[FrequentEntry, ...] = ()
     arms: tuple[ArmEntry, ...] = ()
     seen: tuple[SeenEntry, ...] = ()
+    wordings: SmallArray = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
+    of_other_wordings: SmallArray = field(default_factory=lambda: np.zeros((0, 4), dtype=np.int32))
 
     @cached_property
     def scheme(self) -> SchemeSpec:
@@ -296,7 +302,8 @@ class LabelTable:
         fourth = bool(self.frequent) or fifth
         third = bool(self.accepted) or fourth
         second = any(self.values) or any(row.facets for row in self.rows) or bool(self.drafts) or third
-        later = (second, third, fourth, fifth, sixth, seventh, bool(self.seen))
+        ninth = bool(self.wordings.size or self.of_other_wordings.size)
+        later = (second, third, fourth, fifth, sixth, seventh, bool(self.seen), ninth)
         whole: dict[str, Any] = {
             "format": max((number for number, has in enumerate(later, start=2) if has), default=1),
             "study": {"slug": self.slug, "title": self.title, "scheme": self.spec},
@@ -321,6 +328,7 @@ class LabelTable:
             **({"frequent": [one if seventh else one[:5] for one in self.frequent]} if fourth else {}),
             **({"arms": [arm if sixth else arm[:5] for arm in self.arms]} if fifth else {}),
             **({"seen": self.seen} if self.seen else {}),
+            **(self._of_ninth() if ninth else {}),
         }
         for number, key in enumerate(sorted(whole)):
             yield b'%s"%s":' % (b"," if number else b"{", key.encode())
@@ -330,6 +338,13 @@ class LabelTable:
             else:
                 yield canonical_json(value)
         yield b"}"
+
+    def _of_ninth(self) -> dict[str, Any]:
+        left_out = self.of_other_wordings
+        return {
+            "wordings": _Long(len(self.wordings), lambda start, end: self.wordings[start:end].tolist()),
+            "of_other_wordings": _Long(len(left_out), lambda start, end: left_out[start:end].tolist()),
+        }
 
     def values_of(self, question: int) -> tuple[str, ...]:
         """The canonical JSON of a question's answers by their codes; none where it has options."""
@@ -430,6 +445,8 @@ def unpacked(packed: bytes) -> LabelTable:
             for code, of, turn, reworded, orders, *more in data.get("arms", ())
         ),
         seen=tuple(SeenEntry(rater, tuple(rows)) for rater, rows in data.get("seen", ())),
+        wordings=np.array(data.get("wordings", ()), dtype=np.int32),
+        of_other_wordings=np.array(data.get("of_other_wordings", ()), dtype=np.int32).reshape(-1, 4),
     )
 
 

@@ -53,8 +53,13 @@ def row_facet_names(table: LabelTable) -> tuple[str, ...]:
 
 def header(table: LabelTable) -> tuple[str, ...]:
     of_columns = (f"{_FACET}{name}" for name in facet_names(table))
-    certificates = ("certificate",) if table.accepted else ()
-    return (*TEXT_COLUMNS, *of_columns, *(f"{_ROW_FACET}{name}" for name in row_facet_names(table)), *certificates)
+    of_rows = (f"{_ROW_FACET}{name}" for name in row_facet_names(table))
+    return (*TEXT_COLUMNS, *of_columns, *of_rows, *_more(table, certificate="certificate", version="scheme_version"))
+
+
+def _more(table: LabelTable, *, certificate: str, version: str) -> tuple[str, ...]:
+    """What stands in the last columns, of those that the table has."""
+    return (*((certificate,) if table.accepted else ()), *((version,) if table.wordings.size else ()))
 
 
 def records(
@@ -67,7 +72,7 @@ def records(
         answer = (*words[question][option], _yes(preset), table.notes.get(place, ""))
         how = (_yes(exposed), *_draft(table, place), "")
         record = texts.record((rater, row, repeat, states[state]), (column, question), answer, how)
-        yield (*record, _certificate(table, place)) if table.accepted else record
+        yield (*record, *_more(table, certificate=_certificate(table, place), version=_version(table, place)))
 
 
 def skipped(
@@ -79,13 +84,18 @@ def skipped(
         if skip.question in numbers:
             work = table.assignments[skip.assignment][:4]
             record = texts.record(work, skip[1:3], ("", "", _yes(False), ""), (_yes(False), "", "", skip.reason))
-            yield (*record, "") if table.accepted else record
+            yield (*record, *_more(table, certificate="", version=""))
 
 
 def _certificate(table: LabelTable, place: int) -> str:
     """Under which certificate a judge's label was accepted; "" where it was not."""
     entry = table.accepted_of.get(place)
     return certificate_word(entry.certificate, entry.revoked) if entry else ""
+
+
+def _version(table: LabelTable, place: int) -> str:
+    """By which version of the scheme a label was given; "" where it has had one wording."""
+    return str(table.wordings[place]) if table.wordings.size else ""
 
 
 def _draft(table: LabelTable, place: int) -> tuple[str, str]:
@@ -288,6 +298,8 @@ def _parquet_rows(table: LabelTable, words: _Words, wanted: IntArray) -> pa.Tabl
         columns[f"{_ROW_FACET}{name}"] = coded[f"{_ROW_FACET}{name}"].of(row)
     if table.accepted:
         columns["certificate"] = pa.array([_certificate(table, place) for place in wanted.tolist()])
+    if table.wordings.size:
+        columns["scheme_version"] = pa.array(table.wordings[wanted])
     columns["scores"] = pa.array(_all_scores(table, wanted), type=pa.map_(pa.string(), pa.float64()))
     return pa.table(columns)
 
@@ -348,6 +360,8 @@ def jsonl(table: LabelTable, questions: Sequence[str] = (), about: Sequence[RowA
     forms: dict[str, Callable[[str], str] | None] = dict.fromkeys(names, text)
     forms |= dict.fromkeys(("simulated", "preset", "exposed", "confirmed"), lambda said: _truth(said == "yes"))
     forms |= {"repeat": str, "column_number": str, "skipped": None}
+    if table.wordings.size:
+        forms["scheme_version"] = str
     keys = [_in_json(name).replace("%", "%%") for name in names if forms[name]]
     line = "{" + "".join(f"{key}: %s, " for key in keys) + '"scores": %s}\n'
     form_of = tuple(forms.values())
@@ -446,6 +460,8 @@ def _results(table: LabelTable) -> Callable[[Sequence[int]], str]:
             more |= {"drafted_from": draft.drafted_by, "confirmed": draft.confirmed}
         if stated := _certificate(table, place):
             more["certificate"] = stated
+        if table.wordings.size:
+            more["scheme_version"] = int(table.wordings[place])
         if note := table.notes.get(place):
             more["text"] = [note]
         return (

@@ -149,6 +149,9 @@ def codebook(table: LabelTable) -> list[tuple[str, str, str]]:
     lines += [(f"row_facet_{facet.key}", "", facet.name) for facet in table.scheme.row.facets]
     if table.accepted:
         lines.append(("certificate", "", _("the certificate under which a judge's label was accepted")))
+    if table.wordings.size:
+        said = _("the version of the scheme that stood when the label was given; empty for skipped cells")
+        lines.append(("scheme_version", "", said))
     for section, question in table.questions:
         lines.append(("section", section.key, section.title))
         lines.append(("question", f"{section.key}.{question.key}", question.title))

@@ -214,6 +214,7 @@ def judge_result(
 
 def _missing(people: Answers, answers: Answers, why: NoLabel) -> Missing:
     without = people.by_cell.cell[~among(people.by_cell.cell, answers.cell)]
+    without = without[~np.isin(without, why.of_other_wordings)]
     unreadable = np.isin(without, why.unreadable)
     failed = np.isin(without, why.failed) & ~unreadable
     n_unreadable, n_failed = int(unreadable.sum()), int(failed.sum())

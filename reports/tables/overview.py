@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from annotation.models import Rater
 from annotation.scheme.spec import SchemeSpec
@@ -74,6 +75,8 @@ def about(report: StudyReport) -> list[tuple[str, str]]:
         lines.append((what, _("count as empty texts")))
     if filters.submitted_only:
         lines.append((cap(words.rows), _("submitted ones only")))
+    if wording := by_wording(report):
+        lines.append((_("Labels by wording"), wording))
     if filters.apart:
         said = _("counted like the others") if filters.apart == INCLUDE else _("left out")
         lines.append((_("%(rows)s searched for by an item's name") % {"rows": cap(words.rows)}, said))
@@ -95,6 +98,27 @@ def about(report: StudyReport) -> list[tuple[str, str]]:
 def seen_by(table: LabelTable) -> str:
     """Which judges were fitted to rows, or have them as examples, and how many."""
     return ", ".join(f"{code_of(table.raters[entry.rater])} {count(len(entry.rows))}" for entry in table.seen)
+
+
+def by_wording(report: StudyReport) -> str:
+    """Labels by which wording a report is of, and how many it leaves out; "" where it is of all."""
+    if report.filters.of_wording is None:
+        return ""
+    since, version = report.filters.of_wording
+    n = report.data.n_of_other_wordings
+    if since:
+        said = ngettext(
+            "only those given from version %(version)s of the scheme on; %(n)s other is left out",
+            "only those given from version %(version)s of the scheme on; %(n)s others are left out",
+            n,
+        )
+    else:
+        said = ngettext(
+            "only those given before version %(version)s of the scheme; %(n)s other is left out",
+            "only those given before version %(version)s of the scheme; %(n)s others are left out",
+            n,
+        )
+    return said % {"version": version, "n": count(n)}
 
 
 def scheme_of(scheme: SchemeSpec) -> str:
@@ -180,6 +204,11 @@ def raters(report: StudyReport) -> ReportTable:
                 worded(_("Labels after a look"), _("Non-blind labels")),
                 [work.exposed for work in report.data.work],
             ),
+            (
+                "of_other_wordings",
+                _("Labels by other wordings"),
+                [work.of_other_wordings for work in report.data.work],
+            ),
         )
         if any(numbers)
     ]
@@ -191,6 +220,8 @@ def raters(report: StudyReport) -> ReportTable:
     ]
     if any(head.key == "unreadable" for head, _numbers in also):
         how.append(_("Unreadable: a judge's answer held no verdict, so its cell has no label."))
+    if any(head.key == "of_other_wordings" for head, _numbers in also):
+        how.append(_("Labels by other wordings are left out of this report, and are not among its labels."))
     how.append(withdrawn_how(report))
     return ReportTable(
         key="raters",

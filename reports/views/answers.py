@@ -36,6 +36,7 @@ from reports.forms import FiltersForm
 from reports.hiring.telling import certificates_told, with_certificates
 from reports.live import Live, LiveReport, without_intervals
 from reports.tables import ReportTable
+from reports.views.comparing import before_and_since
 from reports.views.pages import keep
 
 _KEPT_S = 7 * 86_400
@@ -113,6 +114,8 @@ def show(request: AppRequest, of: Asked, template: str, here: str, **context: An
             "templates": _templates(),
             "kept_s": _KEPT_S if of.live.stands and not settings.DEBUG else 0,
             "contents": of.live.contents,
+            # Of which wording labels are is told in a sentence, with the way to all of them.
+            "about": [line for line in of.live.contents.about if line[1] != of.live.wording],
             "digests": keep(of.study, figures, of.live.figures),
             "filtered": of.filtered,
             "pending": of.pending,
@@ -158,8 +161,10 @@ def report(request: AppRequest, study: Study) -> HttpResponse:
     if context:
         certified = certificates_told(study)
         context |= {"certified": certified, "tiles": with_certificates(context["tiles"], certified)}
-        before, n_labels = n_from_before(study)
-        context["reworded"] = {"before": before, "all": n_labels}
+        if not of.filters.wording:
+            before, n_labels = n_from_before(study)
+            compared = before_and_since(study, study.scheme.version)
+            context["reworded"] = {"before": before, "all": n_labels, "compared": compared}
     return show(request, of, "reports/answers.html", "reports:report", **context)
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 from django import forms
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET
@@ -18,7 +20,7 @@ from annotation.models import Role, Study
 from annotation.people.access import AppRequest, for_roles
 from reports import topics
 from reports.contents import Contents, read_contents
-from reports.data.arrays import Filters
+from reports.data.arrays import BEFORE, FROM, Filters
 from reports.forms import FiltersForm
 from reports.frozen.comparison import Comparison, NumberChange, compare
 from reports.frozen.pairing import same_judge
@@ -98,7 +100,24 @@ def _names(first: Side, second: Side) -> tuple[str, str]:
         return judges[0][0], judges[1][0]
     if first.title != second.title:
         return first.title, second.title
+    if first.filters.wording != second.filters.wording:
+        return _of_wording(first.filters), _of_wording(second.filters)
     return _("First"), _("Second")
+
+
+def _of_wording(filters: Filters) -> str:
+    if filters.of_wording is None:
+        return _("all wordings")
+    since, version = filters.of_wording
+    said = _("from version %(version)s on") if since else _("before version %(version)s")
+    return said % {"version": version}
+
+
+def before_and_since(study: Study, version: int) -> str:
+    """The address of a comparison of the labels from before a version of the scheme with those since."""
+    sides = {"a-wording": f"{BEFORE}-{version}", "b-wording": f"{FROM}-{version}"}
+    query = urlencode({**sides, "a-by": "document", "b-by": "document"})
+    return f"{reverse('reports:compare-live', args=[study.slug])}?{query}"
 
 
 def _said(first: Side, second: Side) -> list[Said]:

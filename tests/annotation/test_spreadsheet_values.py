@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import io
+import re
 import uuid
 from typing import Any
 
@@ -19,6 +20,7 @@ from annotation.exchange.spreadsheet.reading import Problem, Reading, read
 from annotation.exchange.spreadsheet.writing import workbook
 from annotation.exchange.workbooks import fits, fitting
 from annotation.models import Assignment, Column, Label, Question, Sheet, Skip, User
+from annotation.scheme.spec import load_scheme
 from tests import builders
 from tests.annotation.answers import specs
 
@@ -323,3 +325,69 @@ def test_words_that_programs_take_for_nothing_or_a_number_are_texts(sheet: Sheet
     made = workbook(grid(sheet, anna))
     assert (page(made)[SAYS].value, page(made)[SAYS].data_type) == (word, "s")
     assert read(made, grid(sheet, anna)) == Reading()
+
+
+# --- a workbook from before the wording of what is asked was changed ---
+
+
+def reworded(sheet: Sheet, *changes: tuple[str, str]) -> Sheet:
+    """The same sheet after another wording; each change is of a text that stands in the scheme once."""
+    scheme = sheet.study.scheme
+    text = re.sub(r"version: \d+", f"version: {scheme.version + 1}", scheme.source)
+    for before, after in changes:
+        assert text.count(before) == 1, before
+        text = text.replace(before, after)
+    by = User.objects.filter(is_superuser=True).first() or builders.user("root", superuser=True)
+    actions.reword_scheme(study=sheet.study, spec=load_scheme(text), source=text, reason="Plainer.", by=by)
+    return Sheet.objects.get(pk=sheet.pk)
+
+
+TITLE = ("{key: input, title: Input,", "{key: input, title: Goes in,")
+
+
+def test_what_was_called_otherwise_when_a_workbook_was_made_is_read(client: Client, sheet: Sheet, anna: User) -> None:
+    """Headings of columns, those of lines, and the words of the menus, whichever wording they are of."""
+    made = filled(workbook(grid(sheet, anna)), {KIND: "mix", INPUT: "flour", GRAMS: 250, MADE_OF: "flour"})
+    sheet = reworded(sheet, TITLE, ("title: Made of", "title: Consists of"), ("label: Mix}", "label: Stir}"))
+    between = filled(workbook(grid(sheet, anna)), {"C19": "Stir", "D19": "dough"})
+    sheet = reworded(sheet, ("title: Goes in,", "title: Taken,"), ("label: Stir}", "label: Blend}"))
+    client.force_login(anna)
+    assert "4 changed cells were taken in." in bring(client, sheet, made)
+    assert "2 changed cells were taken in." in bring(client, sheet, between)
+    assert standing() == {
+        ("bread", "made-of"): "flour",
+        ("Stir.", "kind"): "mix",
+        ("Stir.", "input"): "flour",
+        ("Stir.", "grams"): 250,
+        ("Bake.", "kind"): "mix",
+        ("Bake.", "input"): "dough",
+    }
+
+
+def test_a_column_that_was_moved_is_none_that_was_called_otherwise(sheet: Sheet, anna: User) -> None:
+    made = workbook(grid(sheet, anna))
+    changes = {"D17": "Grams", "E17": "Input", INPUT: "flour"}
+    sheet = reworded(sheet, TITLE)
+    assert read(filled(made, changes), grid(sheet, anna)).problems == [
+        Problem("D17", "“Goes in” stood here, and now “Grams”: was the column moved?"),
+        Problem("E17", "“Grams” stood here, and now “Input”: was the column moved?"),
+    ]
+
+
+def test_titles_that_changed_places_are_the_columns_of_neither(sheet: Sheet, anna: User) -> None:
+    """Whether the columns or the titles changed places cannot be known."""
+    made = workbook(grid(sheet, anna))
+    sheet = reworded(
+        sheet, ("title: Kind,", "title: Grams,"), ("title: Grams, kind: number", "title: Kind, kind: number")
+    )
+    reading = read(filled(made, {KIND: "Mix"}), grid(sheet, anna))
+    assert [problem.cell for problem in reading.problems] == ["C17", "E17"]
+    assert not reading.answers
+
+
+def test_a_label_that_two_options_had_is_none_of_them(sheet: Sheet, anna: User) -> None:
+    made = filled(workbook(grid(sheet, anna)), {KIND: "Mix"})
+    sheet = reworded(sheet, ("label: Mix}", "label: Stir}"))
+    sheet = reworded(sheet, ("label: Nothing}", "label: Mix}"))
+    sheet = reworded(sheet, ("label: Mix}", "label: None}"))
+    assert read(made, grid(sheet, anna)).problems == [Problem(KIND, "“Mix” is none of: Stir, None.")]

@@ -51,7 +51,7 @@ from tests.test_access import TABLE, World
 from work import actions as work
 
 # What stands in an address where nothing is meant by it yet: it is of the right kind.
-OF_A_KIND = {"slug": "leases", "name": "0" * 12, "kind": "paragraph"}
+OF_A_KIND = {"slug": "leases", "name": "0" * 12, "kind": "paragraph", "key": str(uuid.UUID(int=0))}
 
 UNTIL = datetime.date(2099, 1, 1)
 MOMENT = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)  # before the first label
@@ -347,6 +347,11 @@ def accepted_at_once(world: World) -> dict[str, Any]:
     return {"batch": undoing.accepted(world.leases.sheet)[0][0]}
 
 
+def imported_as_gold(world: World) -> dict[str, Any]:
+    study, key = world.leases.study, test_access.imported_gold(world)[1]
+    return {"digest": lens.digest(undoing.gold_of_import(study, uuid.UUID(str(key))).cells)}
+
+
 def _named(_world: World) -> dict[str, Any]:
     return {"name": "another"}
 
@@ -372,6 +377,7 @@ VALID: dict[str, Valid] = {
     "POST /sheets/{id}/decisions/": Valid(body=a_decision),
     "POST /sheets/{id}/decisions/agreed/": Valid(body=shown_as_agreed),
     "POST /sheets/{id}/decisions/agreed/taken-back/": Valid(body=accepted_at_once),
+    "POST /studies/{slug}/imports/gold/{key}/taken-back/": Valid(body=imported_as_gold, args=test_access.imported_gold),
     "GET /studies/{slug}/log/": Valid(query={"kind": "role", "limit": "2"}),
     "POST /studies/{slug}/judges/{id}/renamed/": Valid("root", _named, before=run_is_cancelled),
     "POST /studies/{slug}/judges/{id}/archived/": Valid("root", before=run_is_cancelled),

@@ -6,6 +6,8 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
+from annotation import actions
+from annotation.scheme.spec import load_scheme
 from tests import builders
 from tests.journeys.conftest import Browsing
 from tests.journeys.test_looks import look
@@ -58,3 +60,42 @@ def test_a_manager_mends_a_definition_and_the_rater_reads_it(browsing: Browsing)
     look(anna, "reworded")
     told.get_by_role("button", name="I have read this").click()
     expect(told).to_have_count(0)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_researcher_reads_how_far_people_agreed_before_and_since(browsing: Browsing) -> None:
+    leases = builders.leases()
+    raters = [of[0].rater for of in (leases.annas, leases.boriss)]
+    stated = builders.COMPLETE.keys()
+    for title, as_boris in (("Before", 2), ("Since", 6)):
+        sheet = builders.sheet(leases.study, title, n_rows=12)
+        for rater in raters:
+            for number, assignment in enumerate(builders.assignments(rater, sheet)):
+                alike = rater == raters[0] or number % as_boris
+                other = {key: "absent" if key[1] in ("stated", "act") else None for key in stated}
+                builders.label(assignment, builders.COMPLETE if alike else other)
+        if title == "Before":
+            source = builders.SCHEME.replace("version: 1", "version: 2").replace("label: Implied", "label: Hinted")
+            actions.reword_scheme(
+                study=leases.study, spec=load_scheme(source), source=source, reason="Plainer.", by=leases.manager
+            )
+
+    page = browsing.person("rene")
+    page.goto(reverse("reports:report", args=["leases"]))
+    page.get_by_text("are from before the last change").wait_for()
+    look(page, "report-reworded")
+    page.get_by_role("link", name="Wordings", exact=True).click()
+    look(page, "wordings-with-reports")
+    page.get_by_role("link", name="Report of the labels before").click()
+    expect(page.get_by_text("Labels that count here: only those given before version 2")).to_be_visible()
+    expect(page.locator(".pending span")).to_have_count(0)  # its intervals have come
+    look(page, "report-before")
+    page.get_by_role("link", name="All labels").click()
+    page.get_by_role("link", name="Agreement before and since").click()
+    expect(page.get_by_role("columnheader", name="before version 2").first).to_be_visible()
+    look(page, "before-and-since")
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.get_by_text("What goes in").first.click()
+    chosen = page.get_by_label("Labels by the wording of what is asked").first
+    expect(chosen).to_have_value("before-2")
+    look(page, "before-and-since-filters")

@@ -119,6 +119,7 @@ def test_filters_are_those_of_the_page_and_echoed(study: Study, api: APIClient) 
         "group": "",
         "apart": "",
         "seen": "",
+        "wording": "",
         "encoder": FALLBACK,
         "threshold": list(THRESHOLDS),
         "metric": [],
@@ -227,7 +228,7 @@ def test_it_costs_the_same_for_few_labels_and_many(study: Study, api: APIClient)
 
     # Token with user, study, roles; the five of the filters; the fifteen of the report; whether the study is split; the
     # digest of its data, before and after they are read. Where it is kept, the report is not read.
-    assert (few, cost(), cost()) == (46, 46, 20)
+    assert (few, cost(), cost()) == (47, 47, 21)
 
 
 def test_the_schema_describes_it() -> None:

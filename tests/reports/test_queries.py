@@ -252,7 +252,7 @@ def test_loading_costs_the_same_for_few_labels_and_many(study: Study) -> None:
     for code in ("A2", "A3", "J1"):
         answered(judge(study, code) if code == "J1" else rater(study, code), wide, ["fnaifn"] * 4)
 
-    # The study itself; then sheets, raters, rows, those apart, columns, assignments, questions, options, labels, skips;
-    # of judges what they have seen, their models, unreadable answers, what was accepted, arms, and scores.
-    assert few == (1, 17)
-    assert cost() == (1 + 3 * 4 * 6, 17)
+    # The study itself; then sheets, raters, rows, those apart, columns, assignments, questions, options, wordings,
+    # labels, skips; of judges what they have seen, their models, unreadable answers, what was accepted, arms, scores.
+    assert few == (1, 18)
+    assert cost() == (1 + 3 * 4 * 6, 18)

@@ -7,6 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -29,7 +30,7 @@ from annotation.exchange.workbooks import NOTHING, Found, fits, lines_in, plain,
 from annotation.models import Assignment, Column, Option, Question
 from annotation.queries import Cell, Grid, GridTable
 from annotation.scheme import rules
-from annotation.scheme.spec import Layout, QuestionSpec
+from annotation.scheme.spec import Layout, QuestionSpec, SchemeSpec
 
 MAX_BYTES = 20_000_000
 # Room for a million cells; each answer takes nine of them.
@@ -88,7 +89,8 @@ def read(data: bytes, grid: Grid) -> Reading:
     reading.problems += moved
     lines = {coordinate_to_tuple(problem.cell)[0] for problem in moved}
     elsewhere: set[str] = set()
-    for problem, cells in _moved_columns(page, places, grid):
+    earlier = _Earlier(grid)
+    for problem, cells in _moved_columns(page, places, grid, earlier):
         reading.problems.append(problem)
         elsewhere |= cells
     skips = {place.text for place in places if place.code.startswith(SKIP)}
@@ -100,7 +102,7 @@ def read(data: bytes, grid: Grid) -> Reading:
             continue
         key = (place.assignment, place.column, place.question)
         try:
-            code = _code(found, text, place, spots.get(key), skips)
+            code = _code(found, text, place, spots.get(key), skips, earlier)
         except _Wrong as wrong:
             reading.problems.append(Problem(place.cell, str(wrong)))
             continue
@@ -209,11 +211,41 @@ def _moved(page: Page, places: list[Place]) -> Iterator[Problem]:
                 break
 
 
-def _moved_columns(page: Page, places: list[Place], grid: Grid) -> Iterator[tuple[Problem, set[str]]]:
+class _Earlier:
+    """How parts of the scheme were called before its wording was changed, as a workbook from then has them. One query,
+    the first time that somebody asks."""
+
+    def __init__(self, grid: Grid) -> None:
+        self._scheme = grid.sheet.study.scheme
+
+    @cached_property
+    def _specs(self) -> list[SchemeSpec]:
+        """The one that stands last."""
+        return [*(revision.parsed for revision in self._scheme.revisions.order_by("until", "pk")), self._scheme.parsed]
+
+    def titles(self, section: str, question: str) -> set[str]:
+        """Titles of a question, without those that another one of its section has, or had."""
+        mine: set[str] = set()
+        others: set[str] = set()
+        for spec in self._specs:
+            for of in spec.section(section).questions:
+                (mine if of.key == question else others).add(plain(of.title).strip())
+        return mine - others
+
+    def option(self, section: str, question: str, label: str) -> str:
+        """Key of the option of a question that alone was called so; "" where none was, or several."""
+        asked = [spec.section(section).question(question) for spec in self._specs]
+        called = {of.key for spec in asked for of in spec.options if of.label.casefold() == label.casefold()}
+        return called.pop() if len(called) == 1 else ""
+
+
+def _moved_columns(
+    page: Page, places: list[Place], grid: Grid, earlier: _Earlier
+) -> Iterator[tuple[Problem, set[str]]]:
     """Headings that say something else by now, with the cells below them; they stand above a section's first line."""
     for table in grid.tables:
         columns = {column.pk: column for column in table.columns}
-        titles = {question.pk: question.title for question in table.questions}
+        questions = {question.pk: question for question in table.questions}
         below: dict[int, list[Place]] = defaultdict(list)
         first = 0
         for place in places:
@@ -223,14 +255,15 @@ def _moved_columns(page: Page, places: list[Place], grid: Grid) -> Iterator[tupl
                 below[number].append(place)
         for number, of_column in below.items():
             place = of_column[0]
+            asked = questions.get(place.question) if table.spec.layout == Layout.DOWN else None
             if table.spec.layout == Layout.DOWN:
-                headings = [titles.get(place.question, "")]
+                headings = [asked.title if asked else ""]
             else:
                 headings = [columns[place.column].facets.get(facet, "") for facet in table.spec.column.facets]
             for line, heading in enumerate(headings, first - len(headings)):
                 expected = plain(heading).strip()
                 found = text_in(page.get((line, number), NOTHING).value)
-                if found != expected:
+                if found != expected and not (asked and found in earlier.titles(table.spec.key, asked.key)):
                     sentence = _("“%(expected)s” stood here, and now “%(found)s”: was the column moved?")
                     said = sentence % {"expected": expected, "found": found}
                     problem = Problem(f"{get_column_letter(number)}{line}", said)
@@ -242,7 +275,7 @@ class _Wrong(Exception):
     pass
 
 
-def _code(cell: Found, text: str, place: Place, spot: _Spot | None, skips: Collection[str]) -> str:
+def _code(cell: Found, text: str, place: Place, spot: _Spot | None, skips: Collection[str], earlier: _Earlier) -> str:
     """The code of what was written into a cell of the workbook; "" for nothing.
 
     `skips`: how the skipped cells of the workbook read. A copy of one is no answer.
@@ -259,7 +292,7 @@ def _code(cell: Found, text: str, place: Place, spot: _Spot | None, skips: Colle
     stands = said(spot.spec, spot.cell)
     if not fits(stands):
         raise _Wrong(_("What stands here is too long for a workbook's cell. Change it in the browser."))
-    code = _written(cell, text, spot.spec, skips) if text else ""
+    code = _written(cell, text, spot, skips, earlier) if text else ""
     if remembered(code_of(spot.cell)) not in (place.code, remembered(code)):
         raise _Wrong(
             _("You chose “%(said)s” here; “%(now)s” was chosen in the browser since. Make the two alike first.")
@@ -268,15 +301,17 @@ def _code(cell: Found, text: str, place: Place, spot: _Spot | None, skips: Colle
     return code
 
 
-def _written(cell: Found, text: str, spec: QuestionSpec, skips: Collection[str]) -> str:
+def _written(cell: Found, text: str, spot: _Spot, skips: Collection[str], earlier: _Earlier) -> str:
+    spec = spot.spec
     if cell.data_type in ("f", "e"):
         raise _Wrong(_("A formula stands here, or what became of one. Write the answer itself."))
     if spec.has_options:
-        option = next((option for option in spec.options if text.casefold() == option.label.casefold()), None)
-        if option is None:
+        found = next((option.key for option in spec.options if text.casefold() == option.label.casefold()), "")
+        found = found or earlier.option(spot.table.spec.key, spec.key, text)
+        if not found:
             words = ", ".join(option.label for option in spec.options)
             raise _Wrong(_("“%(said)s” is none of: %(words)s.") % {"said": text[:80], "words": words})
-        return option.key
+        return found
     if isinstance(cell.value, datetime.date | datetime.time | datetime.timedelta):
         raise _Wrong(_("Your program made a date of this. Format the cell as text, and write the answer again."))
     if text in skips:
