@@ -264,7 +264,9 @@ def _of_values(report: StudyReport, question: ValueReport) -> Line:
         judges=tuple(_value_judge(judge) for judge in question.judges),
         answered=_is_answered(question.data),
     )
-    return line if question.graphs is None else _of_graphs(report, line, question.graphs)
+    if question.graphs is None or report.filters.before_graphs_first:
+        return line
+    return _of_graphs(report, line, question.graphs)
 
 
 def _of_graphs(report: StudyReport, line: Line, graphs: GraphReport) -> Line:

@@ -52,7 +52,7 @@ class PizzaCommonsense(packs.Pack):
                     "split becomes a line as it is."
                 ),
                 make=derivers.atomic_instructions,
-                into=derivers.ATOMIC,
+                into=records.SCHEME,
                 fits=asks(derivers.PARTS),
             )
         )

@@ -15,13 +15,12 @@ from reports.tables.base import Head, ReportTable, Value
 from reports.tables.texts import short
 from reports.words import code_of
 
-BEFORE = 10  # methods without this table
 _Figures = dict[str, tuple[Value, ...]]  # whose -> a question's metrics, and its cells
 
 
 def tables(report: StudyReport, question: ValueReport) -> Iterator[ReportTable]:
     """At the first question of both, once for the report."""
-    if report.filters.methods < BEFORE:
+    if report.filters.before_systems_in_line:
         return
     asked = [
         (of, of.texts)

@@ -57,8 +57,9 @@ BEFORE, FROM = "before", "from"
 # and those of estimated shares of options, reckon with how much a document with many cells alone moves a share; on
 # scales κ of judges, and of each two raters, has quadratic weights, as that of people had; draws that are all the same
 # tell no interval, where one nothing wide stood; intervals of means of ratings stay within the scale; the most frequent
-# values are those of all answers, exposed ones too.
-METHODS = 10
+# values are those of all answers, exposed ones too. 11: what people agree on in graphs is told by Node F1 first, the
+# metrics of texts against gold stand in one line a system, and κ of all comparisons in one table is called Scott's π.
+METHODS = 11
 # The words in which reports are said: a frozen report is said again in those of its day. 2: the field's own words
 # (percent agreement, calibration, confusion matrix, non-blind labels, bootstrap resamples). 3: where a scheme has one
 # section, its title does not stand before those of its questions.
@@ -300,6 +301,21 @@ class Filters:
     def before_selected_values(self) -> bool:
         """The most frequent values are those of the answers that are compared, without exposed ones."""
         return self.methods < 10
+
+    @property
+    def before_graphs_first(self) -> bool:
+        """Agreement on graphs is told by how often two are the same letter by letter."""
+        return self.methods < 11
+
+    @property
+    def before_systems_in_line(self) -> bool:
+        """No table has each system's metrics of all questions in one line."""
+        return self.methods < 11
+
+    @property
+    def before_scott(self) -> bool:
+        """κ of all comparisons in one table is called Cohen's."""
+        return self.methods < 11
 
     @property
     def first_words(self) -> bool:

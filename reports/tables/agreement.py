@@ -128,11 +128,7 @@ def agreement(report: StudyReport, question: QuestionReport) -> ReportTable:
                 if small
                 else []
             ),
-            line(
-                _("Cohen's κ, quadratic weights, pooled") if named else _("Cohen's κ, pooled"),
-                kappa.pooled,
-                comparisons,
-            ),
+            line(_pooled(report, named=named), kappa.pooled, comparisons),
             line(_("Macro accuracy A_h"), accuracy, n_pairs(words, accuracy.n_pairs), of_accuracy),
             line(
                 worded(_("Share of equal answers"), _("Percent agreement")),
@@ -149,6 +145,13 @@ def agreement(report: StudyReport, question: QuestionReport) -> ReportTable:
         ),
         how=" ".join(filter(None, [*how, drawn_how(question, words)])),
     )
+
+
+def _pooled(report: StudyReport, *, named: bool) -> str:
+    """Of each comparison both ways round, so that both seats have the same margins."""
+    if report.filters.before_scott:
+        return _("Cohen's κ, quadratic weights, pooled") if named else _("Cohen's κ, pooled")
+    return _("Scott's π, quadratic weights, all comparisons") if named else _("Scott's π, all comparisons")
 
 
 def _small_sheets_how(words: Words, small: CorrectedKappa) -> str:
