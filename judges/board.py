@@ -28,7 +28,7 @@ def panel(request: AppRequest, study: Study) -> HttpResponse:
 def _last_of_each(study: Study) -> Iterator[Run]:
     """Runs of all kinds of work, the last one of each maker; of work that is one piece those that are not over yet."""
     for kind in kinds.every():
-        if not any(field.name == "study" for field in kind.run._meta.fields):
+        if not kind.awaited or not any(field.name == "study" for field in kind.run._meta.fields):
             continue
         last: dict[str, Run] = {}
         of_study = kind.run._default_manager.filter(study=study)  # type: ignore[misc]  # the abstract run has none
