@@ -15,8 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recipes.cooking.web import addresses, archive, optouts, similar
-from recipes.cooking.web.addresses import AddressRefused, HostUnknown, canonical, checked, web_address
+from base.web import addresses
+from base.web.addresses import AddressRefused, HostUnknown, checked, web_address
+from recipes.cooking.web import archive, optouts, similar
+from recipes.cooking.web.addresses import canonical
 from recipes.cooking.web.fetching import Answer, Fate, NotFetched, Visitor, fetch
 from recipes.cooking.web.robots import Robots
 

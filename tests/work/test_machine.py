@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
@@ -822,13 +822,13 @@ def test_an_item_is_sent_again_when_its_time_has_come(
 
 
 @pytest.fixture
-def patient(monkeypatch: pytest.MonkeyPatch) -> Iterator[kinds.Kind[Piece]]:
+def patient(monkeypatch: pytest.MonkeyPatch) -> kinds.Kind[Piece]:
     """A kind that tries four times within hours; and which runs have ended, in `told`."""
     waits = [timedelta(seconds=10), timedelta(minutes=10), timedelta(hours=5)]
     kind = dataclasses.replace(toy.PIECES, waits=waits, ended=lambda run, state: told.append((run.pk, state)))
     monkeypatch.setitem(kinds._kinds, kind.key, kind)
     told.clear()
-    yield kind
+    return kind
 
 
 told: list[tuple[int, RunState]] = []

@@ -109,7 +109,9 @@ class _Group:
     def _take_others(self, first: Item, left: list[int]) -> None:
         if is_last_attempt(first) or (n := self._kind.together(first.run)) < 2:
             return
-        items = self._kind.item._default_manager.filter(pk__in=left, run=first.run_id, attempts__lt=self._kind.most_attempts - 1)
+        items = self._kind.item._default_manager.filter(
+            pk__in=left, run=first.run_id, attempts__lt=self._kind.most_attempts - 1
+        )
         fresh = set(items.values_list("pk", flat=True))
         wanted = [pk for pk in left if pk in fresh][: n - 1]
         left[:] = [pk for pk in left if pk not in wanted]
