@@ -52,8 +52,8 @@ class Kind(Generic[I]):
         is_void: of items that a resumed run does no more.
         leaving: what else is written when items leave their run, in the same transaction; gets the run, and them.
         failed: what else is written when an item fails, in the same transaction.
-        ended: what else is written when a run finishes or fails, in the same transaction; gets the run, and its state
-            by then. Not of one that somebody cancels.
+        ended: what else is written when a run ends by itself, in the same transaction; gets the run, and its state by
+            then. Not of one that somebody cancels.
         waits: before the second attempt at an item, before the third, and so on; after so many and one it fails.
         awaited: whether people wait for the end of a run: its study's board shows it, and is neither archived nor
             deleted before.

@@ -21,6 +21,7 @@ from annotation.models.people import Invite, Membership, Rater, User
 from annotation.models.scheme import Option, Question, Scheme, SchemeRevision, Section
 from annotation.models.study import Column, Role, Row, Sheet, Study
 from annotation.models.trust import Attempt, AuditEvent, Background, Consent
+from annotation.models.webhooks import Delivery, Webhook
 from annotation.models.work import Assignment, Note, Plan, Sitting
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "Decision",
     "Deletion",
     "DeletionPart",
+    "Delivery",
     "Experiment",
     "ExperimentSeat",
     "Import",
@@ -61,4 +63,5 @@ __all__ = [
     "Skip",
     "Study",
     "User",
+    "Webhook",
 ]

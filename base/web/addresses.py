@@ -93,6 +93,19 @@ def checked(url: httpx.URL, *, allow_loopback: bool, resolve: Resolve = resolve)
     return [str(ip) for ip in ips]
 
 
+def is_number(host: str) -> bool:
+    """Whether a host is an address of a machine, and no name; some systems read more forms than these as one.
+
+    >>> is_number("10.0.0.1"), is_number("::1"), is_number("cakes.example")
+    (True, True, False)
+    """
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
 def is_public(ip: IPAddress) -> bool:
     """Whether an address is one of the public internet: not of this machine, a local network, or one reserved.
 

@@ -11,25 +11,20 @@ from functools import cache
 from typing import Any
 
 import httpcore
-import httpx
 
-from base.web import addresses
-from base.web.addresses import HostUnknown, Resolve
+from base.web.addresses import HostUnknown
 
 
-def checked_in_time(
-    url: httpx.URL, deadline: float, *, allow_loopback: bool, resolve: Resolve = addresses.resolve
-) -> list[str]:
-    """As `addresses.checked`, by a moment of `time.monotonic`. Name servers have a time-out of their own; ours may be
-    shorter: such a name is unknown in passing.
+def looked_up(look: Callable[[], list[str]], deadline: float) -> list[str]:
+    """What looks a host up, such as `addresses.checked`, by a moment of `time.monotonic`. Name servers have a time-out
+    of their own; ours may be shorter: such a name is unknown in passing.
 
     Raises:
-        AddressRefused, HostUnknown
+        HostUnknown, and what `look` raises.
     """
     executor = ThreadPoolExecutor(1, thread_name_prefix="resolve")
     try:
-        found = executor.submit(addresses.checked, url, allow_loopback=allow_loopback, resolve=resolve)
-        return found.result(timeout=max(0.0, deadline - time.monotonic()))
+        return executor.submit(look).result(timeout=max(0.0, deadline - time.monotonic()))
     except TookTooLong:
         raise HostUnknown(passing=True) from None
     finally:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from work.actions.doing import do_held, do_items, is_last_attempt, is_passing, take_up
 from work.actions.holding import LOADING, LONGEST_HOLD, Held, claim, claim_all
 from work.actions.recovery import MAX_DEATHS, recover
-from work.actions.runs import add, cancel, end, finish, resume, start
+from work.actions.runs import add, cancel, end, finish, resume, send_items, start
 from work.actions.spreading import shared_out
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "is_passing",
     "recover",
     "resume",
+    "send_items",
     "shared_out",
     "start",
     "take_up",

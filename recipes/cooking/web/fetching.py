@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from typing import Any, NamedTuple
 
 import httpcore
@@ -223,10 +224,9 @@ def _readable(text: str) -> httpx.URL:
 
 
 def _ips(url: httpx.URL, visitor: Visitor, deadline: float) -> list[str]:
+    look = partial(addresses.checked, url, allow_loopback=visitor.allow_loopback, resolve=visitor.resolve)
     try:
-        return connections.checked_in_time(
-            url, deadline, allow_loopback=visitor.allow_loopback, resolve=visitor.resolve
-        )
+        return connections.looked_up(look, deadline)
     except AddressRefused as refused:
         raise NotFetched(Fate.REFUSED, str(refused)) from None
     except HostUnknown as unknown:
