@@ -25,7 +25,6 @@ from base.web.connections import Checked, TooSlow
 SECONDS, SILENCE = 10.0, 8.0  # for all of a call, and for a connection or a part of an answer
 _READ = 2048  # bytes of an answer; what follows is not waited for
 _SAID = 160  # characters of it that are kept
-_LAST_STATUS = 599
 
 
 class NotPosted(Exception):
@@ -130,8 +129,6 @@ def post(
             httpcore.ConnectionPool(ssl_context=connections.tls(), network_backend=backend, retries=0) as pool,
             pool.stream("POST", to, headers=told, content=body) as response,
         ):
-            if not 100 <= response.status <= _LAST_STATUS:
-                raise NotPosted(_("The server broke off in the middle of its answer."))
             return Answer(response.status, "" if 200 <= response.status < 300 else _beginning(response))
     except (TooSlow, httpcore.ConnectTimeout, httpcore.ReadTimeout, httpcore.WriteTimeout):
         raise NotPosted(_("The server did not answer in time.")) from None

@@ -43,8 +43,8 @@ from reports.hiring import queries
 from reports.models import Certificate, Revocation
 from tests import builders, test_access
 from tests.judges import generations
+from tests.raw_servers import http, server
 from tests.recipes.test_documents import SHOWN, page
-from tests.recipes.test_fetching import http, server
 from tests.recipes.test_pizza_tables import FLAT, PIZZA
 from tests.reports.hiring import simulated
 from tests.test_access import TABLE, World
@@ -475,6 +475,9 @@ VALID: dict[str, Valid] = {
     ),
     "GET /schemes/": Valid("root"),
     "POST /studies/{slug}/crowd-links/": Valid(body=lambda _world: {"title": "Crowd", "most_people": 3}),
+    "POST /studies/{slug}/webhooks/": Valid(body=lambda _world: {"address": "https://hooks.example/in"}),
+    "POST /studies/{slug}/webhooks/{id}/switched/": Valid(body=lambda _world: {"on": False}),
+    "GET /studies/{slug}/webhooks/{id}/deliveries/": Valid(before=test_access.a_call),
     "POST /studies/{slug}/invites/": Valid(body=lambda _world: {"role": "annotator", "days": 1}),
     "POST /studies/{slug}/plan/": Valid(body=lambda _world: {"judges": {"lexical": "all"}, "raters": []}),
     "POST /studies/{slug}/plan/drawn/": Valid(body=lambda _world: {"judges": {"lexical": "all"}, "raters": []}),
