@@ -227,7 +227,7 @@ def test_a_study_goes_with_its_webhooks(leases: Leases, heard: Receiver) -> None
 def counted(act: Callable[[], object]) -> list[str]:
     with CaptureQueriesContext(connection) as queries:
         act()
-    return [query["sql"] for query in queries]
+    return [str(query["sql"]) for query in queries]
 
 
 def test_saving_asks_nothing_of_webhooks_and_submitting_one_small_thing(leases: Leases) -> None:

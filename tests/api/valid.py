@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -51,7 +52,7 @@ from tests.test_access import TABLE, World
 from work import actions as work
 
 # What stands in an address where nothing is meant by it yet: it is of the right kind.
-OF_A_KIND = {"slug": "leases", "name": "0" * 12, "kind": "paragraph"}
+OF_A_KIND = {"slug": "leases", "name": "0" * 12, "kind": "paragraph", "number": str(UUID(int=0))}
 
 UNTIL = datetime.date(2099, 1, 1)
 MOMENT = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)  # before the first label

@@ -15,7 +15,7 @@ from django.test import Client
 
 from annotation import actions as annotating
 from annotation.actions import Refused
-from annotation.models import AuditEvent, Label, Role
+from annotation.models import AuditEvent, Delivery, Label, Role
 from judges import actions, doors, estimating, queries, trying
 from judges.methods import Method
 from judges.methods.needs import fields_of
@@ -28,6 +28,7 @@ from llm.backends.base import BackendError
 from llm.engine.prompt import CellPrompt, RowPrompt, Tokens
 from llm.models import LanguageModel
 from tests import builders
+from tests.annotation.receiving import made_hook
 from tests.builders import ApiOf, ClientOf, Leases
 from tests.judges import helpers
 from tests.judges.helpers import ScriptedBackend, fresh, states, work
@@ -651,3 +652,15 @@ def test_a_price_of_a_judge_that_is_not_made_stays_and_is_not_noted(leases: Leas
         helpers.rating_judge("nobody/model", name="other", price_read=Decimal(5), prompt_text=thinks, by=leases.manager)
     assert LanguageModel.objects.get().price_read == 2
     assert noted() == []
+
+
+def test_the_webhooks_of_a_study_are_told_that_a_run_pauses(leases: Leases, counting: Counting) -> None:
+    made_hook(leases.study, "https://hooks.example", "run.paused", "run.finished")
+    run = actions.start_run(study=leases.study, judge=priced(), by=None, most_tokens=150)
+    work(run)
+    assert fresh(run).paused
+    [one] = Delivery.objects.all()
+    assert (one.event, one.body["data"]["run"]) == ("run.paused", run.pk)
+    actions.resume_run(run=fresh(run), by=None, most_tokens=10_000)
+    work(run)
+    assert [one.event for one in Delivery.objects.all()] == ["run.finished", "run.paused"]
