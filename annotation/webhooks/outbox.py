@@ -88,7 +88,8 @@ def _on(study_id: int) -> list[Webhook]:
     """The webhooks of a study that are on, locked: none of them ends before this transaction does. One query; an
     archived study has none."""
     on = Webhook.objects.filter(study=study_id, study__archived_at=None, state__in=_ON)
-    return list(on.select_related("study").select_for_update(no_key=True, of=("self",)).order_by("pk"))
+    locked = on.select_related("study").select_for_update(no_key=True, of=("self",)).order_by("pk")
+    return list(locked.only("state", "events", "origin", "rest_until", "study__slug"))
 
 
 def _put(hooks: Sequence[Webhook], event: Event, path: str, data: dict[str, Any]) -> None:
