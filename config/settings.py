@@ -233,7 +233,10 @@ try:
     PALATE_WEBHOOK_HOSTS: list[str] = env.words(
         "PALATE_WEBHOOK_HOSTS",
         "" if _is_production else "localhost,127.0.0.1",
-        each=validate.Regexp(r"(\w[\w.-]*|[\da-fA-F:]+)$", error="Not hosts such as hooks.example.org, with commas."),
+        each=validate.Regexp(
+            r"([a-z0-9][a-z0-9.-]*|[\da-f:]+)$",
+            error="Not hosts such as hooks.example.org, in small letters, with commas.",
+        ),
     )
     # Backends of this installation's own, beside those of `llm.registry`: name=dotted.path.of.its.Class, with commas.
     PALATE_BACKENDS: dict[str, str] = env.names("PALATE_BACKENDS", "")

@@ -957,6 +957,7 @@ TABLE = {
     "api:close-crowd-link": Posted(MANAGERS, args=crowd_link),
     "api:crowd-participants": Url(MANAGERS, args=crowd_link),
     "api:webhooks": Url(MANAGERS, MANAGERS, args=slug, data=a_hooks_address),
+    "api:webhook": Url(MANAGERS, MANAGERS, args=webhook),
     "api:try-webhook": Posted(MANAGERS, args=webhook),
     "api:webhook-secret": Posted(MANAGERS, args=webhook),
     "api:switch-webhook": Posted(MANAGERS, args=webhook, data=lambda world: {"on": False}),

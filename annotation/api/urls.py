@@ -63,6 +63,7 @@ urlpatterns = [
     path("studies/<slug:slug>/crowd-links/<int:pk>/closed/", crowd.close, name="close-crowd-link"),
     path("studies/<slug:slug>/crowd-links/<int:pk>/participants/", crowd.participants, name="crowd-participants"),
     path("studies/<slug:slug>/webhooks/", webhooks.webhooks, name="webhooks"),
+    path("studies/<slug:slug>/webhooks/<int:pk>/", webhooks.webhook, name="webhook"),
     path("studies/<slug:slug>/webhooks/<int:pk>/tried/", webhooks.try_it, name="try-webhook"),
     path("studies/<slug:slug>/webhooks/<int:pk>/secret/", webhooks.make_secret, name="webhook-secret"),
     path("studies/<slug:slug>/webhooks/<int:pk>/switched/", webhooks.switch, name="switch-webhook"),

@@ -97,8 +97,10 @@ def switch(*, hook: Webhook, on: bool, by: User | None) -> None:
 @transaction.atomic
 def delete_webhook(*, hook: Webhook, by: User | None) -> None:
     """With its calls. One that a worker is at may still go out."""
-    _note(hook, by, "-")
-    hook.delete()
+    # Locked before its calls are, as by a worker whose call has failed.
+    locked = Webhook.objects.select_for_update().get(pk=hook.pk)
+    _note(locked, by, "-")
+    locked.delete()
 
 
 @transaction.atomic

@@ -71,6 +71,10 @@ def _manager(request: Request, slug: str) -> Study:
     return study_of(request, slug, Role.MANAGER)
 
 
+def _origin(request: Request) -> str:
+    return request.build_absolute_uri("/").rstrip("/")
+
+
 def _told(study: Study, pk: int, secret: str = "", code: int = status.HTTP_200_OK) -> Response:
     hook = queries.webhooks(study).get(pk=pk)
     if not secret:
@@ -96,9 +100,25 @@ def webhooks(request: Request, slug: str) -> Response:
     form = WebhookForm(as_posted({"events": Webhook.Event.values, **sent.validated_data}))
     if not form.is_valid():
         raise not_valid(form)
-    origin = request.build_absolute_uri("/").rstrip("/")
-    made, secret = actions.make_webhook(study=study, origin=origin, by=user_of(request), **form.cleaned_data)
+    made, secret = actions.make_webhook(study=study, origin=_origin(request), by=user_of(request), **form.cleaned_data)
     return _told(study, made.pk, secret, status.HTTP_201_CREATED)
+
+
+@extend_schema(methods=["GET"], responses=WebhookSerializer)
+@extend_schema(methods=["POST"], request=NewWebhookSerializer(partial=True), responses=WebhookSerializer)
+@api_view(["GET", "POST"])
+def webhook(request: Request, slug: str, pk: int) -> Response:
+    """One webhook (GET); change what is sent of it, and leave the rest (POST)."""
+    study = _manager(request, slug)
+    hook = get_object_or_404(study.webhooks, pk=pk)
+    if request.method == "POST":
+        sent = NewWebhookSerializer(data=request.data, partial=True)
+        sent.is_valid(raise_exception=True)
+        form = WebhookForm(as_posted({"address": hook.address, "events": hook.events, **sent.validated_data}))
+        if not form.is_valid():
+            raise not_valid(form)
+        actions.change_webhook(hook=hook, origin=_origin(request), by=user_of(request), **form.cleaned_data)
+    return _told(study, pk)
 
 
 @extend_schema(request=None, responses={204: None})

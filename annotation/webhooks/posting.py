@@ -75,7 +75,10 @@ def readable(text: str, *, inside: Collection[str]) -> httpx.URL:
     if url.fragment:
         raise AddressRefused(_("What follows a # is never sent: leave it out."))
     if addresses.is_number(url.host):
-        addresses.checked(url, allow_loopback=False)
+        try:
+            addresses.checked(url, allow_loopback=False)
+        except HostUnknown:  # of a network card that is not here
+            raise AddressRefused(_("This is no valid address.")) from None
     return url
 
 

@@ -375,6 +375,17 @@ def test_a_server_that_is_away_is_not_asked_for_each_call(leases: Leases, hook: 
     submit(leases.annas[1])
     assert deliver() == 0  # what comes meanwhile waits too
     assert len(heard.calls) == 3
+    Webhook.objects.update(rests=20)
+    later(timedelta(seconds=31))
+    deliver()
+    assert len(heard.calls) == 4
+    rest = fresh(hook).rest_until
+    assert rest is not None
+    assert (rest - timezone.now()).total_seconds() == pytest.approx(1800, abs=10)
+    submit(leases.boriss[0])
+    assert deliver() == 0  # half an hour is no clock that was ahead
+    assert len(heard.calls) == 4
+    later(timedelta(minutes=29, seconds=30))
     heard.statuses = [200]
     later(timedelta(seconds=31))
     deliver()
@@ -581,6 +592,7 @@ def test_a_manager_tries_a_webhook_looks_at_its_calls_and_sends_one_again(
         ("https://10.0.0.1/", "a machine that is not public"),
         ("https://[::1]/", "a machine that is not public"),
         ("https://169.254.169.254/latest", "a machine that is not public"),
+        ("https://[fe80::1%25eth9]/", "This is no valid address."),
         ("https://93.184.216.34:8443/", "port 8443, which is none of the web&#x27;s"),
         ("https://hooks.example/#part", "What follows a # is never sent"),
         ("https://hooks.example/" + "x" * 500, "at most 500 characters"),
@@ -667,6 +679,10 @@ def test_the_api_does_what_the_pages_do(
     assert (wrong.status_code, list(wrong.json())) == (400, ["events"])
     inside = api.post(at, {"address": "https://10.0.0.1/"}, format="json")
     assert inside.json() == {"address": ["The address leads to a machine that is not public."]}
+    changed = api.post(f"{at}{pk}/", {"events": ["run.failed"]}, format="json").json()
+    assert (changed["address"], changed["events"]) == (f"{heard.address}/in", ["run.failed"])
+    assert api.get(f"{at}{pk}/").json() == changed
+    assert api.post(f"{at}{pk}/", {"events": []}, format="json").status_code == 400
     assert api.post(f"{at}{pk}/deleted/").status_code == 204
     assert api.get(at).json() == []
 

@@ -68,7 +68,7 @@ def _look_after(kind: Kind[Any], run: Run, *, at_start: bool) -> None:
     with transaction.atomic():
         now = timezone.now()
         run.items.filter(state=ItemState.QUEUED, not_before__gt=now + longest).update(not_before=now)
-        if run.rest_until is not None and run.rest_until > now + queries.LONGEST_WAIT:
+        if run.rest_until is not None and run.rest_until > now + longest:
             type(run)._default_manager.filter(pk=run.pk).update(rest_until=now)
         if queries.is_waiting(run, now=now) and (at_start or _is_quiet(run)):
             put_on_queue(run)
