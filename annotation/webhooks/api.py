@@ -105,7 +105,12 @@ def webhooks(request: Request, slug: str) -> Response:
 
 
 @extend_schema(methods=["GET"], responses=WebhookSerializer)
-@extend_schema(methods=["POST"], request=NewWebhookSerializer(partial=True), responses=WebhookSerializer)
+@extend_schema(
+    methods=["POST"],
+    operation_id="studies_webhooks_change",
+    request=NewWebhookSerializer(partial=True),
+    responses=WebhookSerializer,
+)
 @api_view(["GET", "POST"])
 def webhook(request: Request, slug: str, pk: int) -> Response:
     """One webhook (GET); change what is sent of it, and leave the rest (POST)."""
