@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import logging
-from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 from urllib.parse import urlsplit
 
 import requests
@@ -31,9 +29,7 @@ from annotation import actions
 from annotation.models import AuditEvent, Invite, User
 from annotation.people import bound_invites, mail
 from annotation.people.address import client_address
-
-if TYPE_CHECKING:
-    from cryptography.fernet import Fernet
+from base import ciphers
 
 logger = logging.getLogger(__name__)
 
@@ -147,11 +143,7 @@ def invitation_at(url: str | None) -> Invite | None:
     )
 
 
-@cache
-def _cipher(secret: str) -> Fernet:
-    from cryptography.fernet import Fernet
-
-    return Fernet(base64.urlsafe_b64encode(hashlib.sha256(f"second factors:{secret}".encode()).digest()))
+_PURPOSE = "second factors"
 
 
 class Unreadable(PermissionDenied):
@@ -162,15 +154,13 @@ class MFAAdapter(DefaultMFAAdapter):  # type: ignore[misc]
     """Secrets of second factors lie encrypted in the database, by `SECRET_KEY`; earlier ones of it are read too."""
 
     def encrypt(self, text: str) -> str:
-        return _cipher(settings.SECRET_KEY).encrypt(text.encode()).decode()
+        return ciphers.encrypted(text, settings.SECRET_KEY, purpose=_PURPOSE)
 
     def decrypt(self, encrypted_text: str) -> str:
-        from cryptography.fernet import InvalidToken, MultiFernet
-
         keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
         try:
-            return MultiFernet([_cipher(key) for key in keys]).decrypt(encrypted_text.encode()).decode()
-        except InvalidToken as error:
+            return ciphers.decrypted(encrypted_text, keys, purpose=_PURPOSE)
+        except ciphers.Unreadable as error:
             logger.exception("A second factor is encrypted by none of SECRET_KEY and SECRET_KEY_FALLBACKS")
             raise Unreadable(
                 _("Your second factor cannot be read here any more. Ask an owner of the installation to take it away.")

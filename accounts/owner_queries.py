@@ -90,6 +90,7 @@ def _sizes(folder: Path) -> Iterator[int]:
 _RUNS = {
     "annotation.Deletion": _("Deletions of studies"),
     "annotation.Import": _("Imports"),
+    "annotation.Webhook": _("Webhooks"),
     "judges.Run": _("Judges at work"),
     "judges.ExtractionRun": _("Extractions"),
     "judges.GenerationRun": _("Texts by models"),

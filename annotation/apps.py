@@ -19,12 +19,14 @@ class AnnotationConfig(AppConfig):
         from annotation.models import Import, Role
         from annotation.people.guards import guard_audit
         from annotation.queries import setup
+        from annotation.webhooks import delivering
         from base import sentences
         from work import kinds
 
         sentences.translate_with(gettext)
         kinds.register(background.IMPORTING)
         kinds.register(deleting.DELETING)
+        kinds.register(delivering.DELIVERING)
         post_delete.connect(background.forget_files, sender=Import)
         post_migrate.connect(guard_audit, sender=self)
         pre_migrate.connect(unmark_studies, sender=self)

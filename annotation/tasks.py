@@ -6,6 +6,7 @@ from celery import shared_task
 
 from annotation import actions
 from annotation.exchange import arrivals, uploads
+from annotation.webhooks import actions as webhooks
 
 
 @shared_task(name="annotation.tasks.clean_uploads", expires=3600)
@@ -19,3 +20,8 @@ def clean_uploads() -> None:
 @shared_task(name="annotation.tasks.clean_audit", expires=3600)
 def clean_audit() -> None:
     actions.clean_audit()
+
+
+@shared_task(name="annotation.tasks.clean_webhooks", expires=3600)
+def clean_webhooks() -> None:
+    webhooks.clean_webhooks()

@@ -27,6 +27,7 @@ from annotation.views import (
     undoing,
     work,
 )
+from annotation.webhooks import views as webhooks
 
 app_name = "annotation"
 
@@ -79,6 +80,14 @@ urlpatterns = [
     path("studies/<slug:slug>/settings/", desk.settings, name="settings"),
     path("studies/<slug:slug>/settings/setup/", desk.put_setup_away, name="put-setup-away"),
     path("studies/<slug:slug>/settings/scheme/", desk.change_scheme, name="change-scheme"),
+    path("studies/<slug:slug>/settings/webhooks/", webhooks.webhooks, name="webhooks"),
+    path("studies/<slug:slug>/settings/webhooks/help/", webhooks.help_page, name="webhooks-help"),
+    path("studies/<slug:slug>/settings/webhooks/<int:pk>/", webhooks.webhook, name="webhook"),
+    path("studies/<slug:slug>/settings/webhooks/<int:pk>/try/", webhooks.try_it, name="try-webhook"),
+    path("studies/<slug:slug>/settings/webhooks/<int:pk>/secret/", webhooks.make_secret, name="webhook-secret"),
+    path("studies/<slug:slug>/settings/webhooks/<int:pk>/switch/", webhooks.switch, name="switch-webhook"),
+    path("studies/<slug:slug>/settings/webhooks/<int:pk>/delete/", webhooks.delete, name="delete-webhook"),
+    path("studies/<slug:slug>/settings/webhooks/<int:pk>/<int:number>/again/", webhooks.send_again, name="send-again"),
     path("studies/<slug:slug>/wordings/", rewording.wordings, name="wordings"),
     path("studies/<slug:slug>/wordings/<int:version>.yaml", rewording.scheme_file, name="scheme-file"),
     path("studies/<slug:slug>/archive/", undoing.archive_study, name="archive-study"),

@@ -228,6 +228,16 @@ try:
     PALATE_FETCH_MAX_BYTES = env.int("PALATE_FETCH_MAX_BYTES", 8 * 2**20, validate=validate.Range(min=1024, max=2**31))
     # Lets pages of this machine itself be fetched: for a demo and for tests. No other address that is not public is.
     PALATE_FETCH_LOOPBACK = env.bool("PALATE_FETCH_LOOPBACK", False)
+    # Hosts of the own network that webhooks may call, over plain HTTP and on any port too. All others are called over
+    # HTTPS, at public addresses.
+    PALATE_WEBHOOK_HOSTS: list[str] = env.words(
+        "PALATE_WEBHOOK_HOSTS",
+        "" if _is_production else "localhost,127.0.0.1",
+        each=validate.Regexp(
+            r"([a-z0-9][a-z0-9.-]*|[\da-f:]+)$",
+            error="Not hosts such as hooks.example.org, in small letters, with commas.",
+        ),
+    )
     # Backends of this installation's own, beside those of `llm.registry`: name=dotted.path.of.its.Class, with commas.
     PALATE_BACKENDS: dict[str, str] = env.names("PALATE_BACKENDS", "")
     # Encoders of sentences by name, beside those of Palate: "mine=lab.Encoder"; see llm/encoders.py.
@@ -711,6 +721,7 @@ CELERY_BEAT_SCHEDULE = {
     "recover": every(15, "work.tasks.recover"),
     "clean-uploads": every(3600, "annotation.tasks.clean_uploads"),
     "clean-audit": every(3600, "annotation.tasks.clean_audit"),
+    "clean-webhooks": every(3600, "annotation.tasks.clean_webhooks"),
     "clean-sessions": every(3600, "accounts.tasks.clean_sessions"),
     "clean-exports": every(3600, "reports.tasks.clean_exports"),
     "watch-queues": every(60, "operating.tasks.watch_queues"),

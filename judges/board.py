@@ -29,7 +29,7 @@ def _last_of_each(study: Study) -> Iterator[Run]:
     """Runs of all kinds of work, the last one of each maker; of work that is one piece those that are not over yet."""
     for kind in kinds.every():
         related = {field.name for field in kind.run._meta.fields if field.is_relation}
-        if "study" not in related:
+        if not kind.awaited or "study" not in related:
             continue
         last: dict[str, Run] = {}
         of_study = kind.run._default_manager.filter(study=study)  # type: ignore[misc]  # the abstract run has none

@@ -22,6 +22,7 @@ from django.utils.translation import gettext as _
 
 from annotation.actions import Refused, lock_study, lock_to_resume, note, refuse_while_shown
 from annotation.models import AuditEvent, Study, User
+from annotation.webhooks.outbox import Event, tell
 from base import files
 from reports import queries
 from reports.contents import contents_from
@@ -70,7 +71,9 @@ def freeze(*, study: Study, title: str, filters: Filters, by: User | None) -> Re
         "created_by": by,
     }
     before = study.reports.filter(**told, created_at__gt=timezone.now() - _AGAIN).first() if by else None
-    return before or Report.objects.create(
+    if before is not None:
+        return before
+    made = Report.objects.create(
         study=study,
         labels=table.packed(),
         results=contents.content.decode(),
@@ -78,6 +81,8 @@ def freeze(*, study: Study, title: str, filters: Filters, by: User | None) -> Re
         seeds=filters.seeds(),
         **told,
     )
+    tell(Event.REPORT_FROZEN, study, name="api:frozen-report", args=[study.slug, made.pk], data={"report": made.pk})
+    return made
 
 
 # --- downloads that are made in the background -----------------------------------------------------------------------

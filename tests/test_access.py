@@ -44,6 +44,7 @@ from annotation.models import (
     Assignment,
     CrowdLink,
     Deletion,
+    Delivery,
     Experiment,
     Invite,
     Label,
@@ -56,9 +57,11 @@ from annotation.models import (
     Scheme,
     Study,
     User,
+    Webhook,
 )
 from annotation.queries import undoing
 from annotation.scheme.spec import load_scheme
+from annotation.webhooks import actions as webhooks
 from judges import actions as judging
 from judges import trying
 from judges.generating import actions as generating
@@ -429,6 +432,30 @@ def a_crowd_link(world: World) -> CrowdLink:
     )
 
 
+def a_webhook(world: World) -> Webhook:
+    """Without calling anybody."""
+    study = world.leases.study
+    address, events = "https://hooks.example/in", Webhook.Event.values
+    made = study.webhooks.first()
+    if made is None:
+        made, _secret = webhooks.make_webhook(
+            study=study, address=address, events=events, origin="https://palate.example", by=world.leases.manager
+        )
+    return made
+
+
+def webhook(world: World) -> Sequence[object]:
+    return (world.leases.study.slug, a_webhook(world).pk)
+
+
+def a_call(world: World) -> Delivery:
+    return webhooks.try_webhook(hook=a_webhook(world))
+
+
+def a_hooks_address(world: World) -> dict[str, object]:
+    return {"address": "https://hooks.example/in", "events": ["row.submitted"]}
+
+
 def crowd_link(world: World) -> Sequence[object]:
     return (world.leases.study.slug, a_crowd_link(world).pk)
 
@@ -650,6 +677,14 @@ TABLE = {
     "annotation:crowd-participants": Url(MANAGERS, args=crowd_link),
     "annotation:take-part": Url(ANYBODY, ANYBODY, args=lambda world: (a_crowd_link(world).token,)),
     "annotation:crowd-done": Url(ANNA, args=a_place),
+    "annotation:webhooks": Url(MANAGERS, MANAGERS, args=slug, data=a_hooks_address),
+    "annotation:webhooks-help": Url(MANAGERS, args=slug),
+    "annotation:webhook": Url(MANAGERS, MANAGERS, args=webhook, data=a_hooks_address),
+    "annotation:try-webhook": Posted(MANAGERS, args=webhook),
+    "annotation:webhook-secret": Posted(MANAGERS, args=webhook),
+    "annotation:switch-webhook": Posted(MANAGERS, args=webhook),
+    "annotation:delete-webhook": Posted(MANAGERS, args=webhook),
+    "annotation:send-again": Posted(MANAGERS, args=lambda world: (*webhook(world), a_call(world).pk)),
     "annotation:audit-log": Url(MANAGERS, args=slug),
     "annotation:audit-log-csv": Url(MANAGERS, args=slug),
     "annotation:consent": Url(MEMBERS, MEMBERS, args=slug),
@@ -921,6 +956,14 @@ TABLE = {
     "api:crowd-links": Url(MANAGERS, MANAGERS, args=slug),
     "api:close-crowd-link": Posted(MANAGERS, args=crowd_link),
     "api:crowd-participants": Url(MANAGERS, args=crowd_link),
+    "api:webhooks": Url(MANAGERS, MANAGERS, args=slug, data=a_hooks_address),
+    "api:webhook": Url(MANAGERS, MANAGERS, args=webhook),
+    "api:try-webhook": Posted(MANAGERS, args=webhook),
+    "api:webhook-secret": Posted(MANAGERS, args=webhook),
+    "api:switch-webhook": Posted(MANAGERS, args=webhook, data=lambda world: {"on": False}),
+    "api:delete-webhook": Posted(MANAGERS, args=webhook),
+    "api:webhook-deliveries": Url(MANAGERS, args=webhook),
+    "api:send-again": Posted(MANAGERS, args=lambda world: (*webhook(world), a_call(world).number)),
     "api:invites": Url(MANAGERS, MANAGERS, args=slug),
     "api:revoke-invite": Posted(MANAGERS, args=lambda world: (world.leases.study.slug, an_invite(world)[0].pk)),
     "api:plan": Url(MANAGERS, MANAGERS_IN_VAIN, args=slug),  # all rows are given

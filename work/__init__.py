@@ -35,7 +35,7 @@ It knows no row, no judge and no model. A *kind* of work is two tables and one a
    | raised | meaning | what follows |
    |---|---|---|
    | `ItemFailed` | this item cannot be done | it fails, with the sentence; the others go on |
-   | `TryAgain` | a passing fault | tried again after 20 s and 40 s; the third time it fails |
+   | `TryAgain` | a passing fault | tried again after 20 s and 40 s, or what `Kind.waits` says; then it fails |
    | `Away` | nobody is there to ask | the whole run rests 20 s, then 40 s; the third time it fails |
    | `RunFailed` | no item can be done | the run fails, with the sentence; the item goes back |
    | `NotWanted` | the item has become void | it leaves the run |

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
 from django.db.models import Q, QuerySet
@@ -11,7 +12,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from work.models import Item, Run
-from work.states import LONG_WORK_PRIORITY
+from work.states import LONG_WORK_PRIORITY, RunState
 
 I = TypeVar("I", bound=Item)  # noqa: E741
 
@@ -51,6 +52,11 @@ class Kind(Generic[I]):
         is_void: of items that a resumed run does no more.
         leaving: what else is written when items leave their run, in the same transaction; gets the run, and them.
         failed: what else is written when an item fails, in the same transaction.
+        ended: what else is written when a run ends by itself, in the same transaction; gets the run, and its state by
+            then. Not of one that somebody cancels.
+        waits: before the second attempt at an item, before the third, and so on; after so many and one it fails.
+        awaited: whether people wait for the end of a run: its study's board shows it, and is neither archived nor
+            deleted before.
         fails_the_run: a run is as good as its one item.
         priority: of its messages; `SHORT_WORK_PRIORITY` where somebody waits for one item.
     """
@@ -68,6 +74,9 @@ class Kind(Generic[I]):
     is_void: Q | None = None
     leaving: Callable[[Any, QuerySet[Any]], None] = _nothing
     failed: Callable[[I, str], None] = _nothing
+    ended: Callable[[Any, RunState], None] = _nothing
+    waits: Sequence[timedelta] = (timedelta(seconds=20), timedelta(seconds=40))
+    awaited: bool = True
     fails_the_run: bool = False
     priority: int = LONG_WORK_PRIORITY
 
@@ -75,6 +84,10 @@ class Kind(Generic[I]):
     def key(self) -> str:
         """Its name in messages to the queue."""
         return self.item._meta.label_lower
+
+    @property
+    def most_attempts(self) -> int:
+        return len(self.waits) + 1
 
     def in_a_message(self, run: Run) -> int:
         return max(self.batch, self.together(run) * self.groups(run))

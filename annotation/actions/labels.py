@@ -19,6 +19,7 @@ from annotation.labels.refusals import NotNow, Refused
 from annotation.labels.writer import Recorded, write
 from annotation.models import Assignment, Column, LabelEvent, User
 from annotation.plain_sql import Update
+from annotation.webhooks.outbox import Event, tell_of_row
 
 _submitted = Update(Assignment, "state", "submitted_at", "failure")
 _answered = Update(Assignment, "state", "started_at", "submitted_at", "failure")
@@ -86,6 +87,8 @@ def record(
     recorded = write(assignment, answers, key, by=by, exposed=known.exposed, has_skips=known.has_skips)
     if recorded.changed and (is_submitted or _is_untouched(assignment)):
         _begin(assignment)
+        if is_submitted:
+            tell_of_row(Event.ROW_REOPENED, assignment)
     recorded.state = assignment.state
     return recorded
 
@@ -233,6 +236,7 @@ def submit(
     assignment.submitted_at = timezone.now()
     assignment.failure = ""
     _submitted(assignment.pk, [assignment.state, assignment.submitted_at, assignment.failure])
+    tell_of_row(Event.ROW_SUBMITTED, assignment)
     return assignment
 
 
@@ -302,8 +306,8 @@ def reopen(*, assignment: Assignment) -> Assignment:
     """
     assignment = Assignment.objects.select_related("row__sheet", "rater").get(pk=assignment.pk)
     refuse_closed(assignment)
-    Assignment.objects.filter(pk=assignment.pk, state=Assignment.State.SUBMITTED).update(
-        state=Assignment.State.STARTED, submitted_at=None
-    )
+    submitted = Assignment.objects.filter(pk=assignment.pk, state=Assignment.State.SUBMITTED)
+    if submitted.update(state=Assignment.State.STARTED, submitted_at=None):
+        tell_of_row(Event.ROW_REOPENED, assignment)
     assignment.refresh_from_db()
     return assignment

@@ -27,6 +27,7 @@ from annotation.models import (
     User,
 )
 from annotation.planning import Design, OverlapRequest, RowChoice
+from annotation.webhooks.outbox import Event, tell_of_rows
 
 State = Assignment.State
 
@@ -177,7 +178,7 @@ def _give(
 
 def _ask_more(assignments: Iterable[Assignment], sections: Sequence[str], plan: Plan) -> int:
     """Add sections to what is given already. What was submitted is open again then; its labels stay."""
-    n = 0
+    n, reopened = 0, []
     for assignment in assignments:
         if not assignment.sections or (sections and set(sections) <= set(assignment.sections)):
             continue
@@ -186,7 +187,10 @@ def _ask_more(assignments: Iterable[Assignment], sections: Sequence[str], plan: 
         assignment.plan = plan
         if assignment.state == State.SUBMITTED:
             assignment.state, assignment.submitted_at = State.STARTED, None
+            reopened.append(assignment.pk)
         assignment.save(update_fields=["sections", "plan", "state", "submitted_at"])
+    if reopened:
+        tell_of_rows(Event.ROW_REOPENED, reopened)
     return n
 
 

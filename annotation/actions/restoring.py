@@ -19,6 +19,7 @@ from annotation.labels.history import Change
 from annotation.labels.writer import Writer
 from annotation.lens import lens
 from annotation.models import Assignment, ExperimentSeat, Label, Look, Rater, Sheet, Skip, User
+from annotation.webhooks.outbox import Event, tell_of_row
 
 
 @transaction.atomic
@@ -67,6 +68,7 @@ def _restore_row(changes: Sequence[Change], to: datetime, by: User, key: uuid.UU
     if changes[0].is_submitted:
         assignment.state, assignment.submitted_at = Assignment.State.STARTED, None
         assignment.save(update_fields=["state", "submitted_at"])
+        tell_of_row(Event.ROW_REOPENED, assignment)
 
 
 def _is_before(look: datetime | None, change: Change) -> bool:

@@ -23,6 +23,7 @@ from annotation.api import (
 )
 from annotation.crowd import api as crowd
 from annotation.deriving import api as deriving
+from annotation.webhooks import api as webhooks
 
 urlpatterns = [
     # /studies/
@@ -62,6 +63,18 @@ urlpatterns = [
     path("studies/<slug:slug>/crowd-links/", crowd.crowd_links, name="crowd-links"),
     path("studies/<slug:slug>/crowd-links/<int:pk>/closed/", crowd.close, name="close-crowd-link"),
     path("studies/<slug:slug>/crowd-links/<int:pk>/participants/", crowd.participants, name="crowd-participants"),
+    path("studies/<slug:slug>/webhooks/", webhooks.webhooks, name="webhooks"),
+    path("studies/<slug:slug>/webhooks/<int:pk>/", webhooks.webhook, name="webhook"),
+    path("studies/<slug:slug>/webhooks/<int:pk>/tried/", webhooks.try_it, name="try-webhook"),
+    path("studies/<slug:slug>/webhooks/<int:pk>/secret/", webhooks.make_secret, name="webhook-secret"),
+    path("studies/<slug:slug>/webhooks/<int:pk>/switched/", webhooks.switch, name="switch-webhook"),
+    path("studies/<slug:slug>/webhooks/<int:pk>/deleted/", webhooks.delete, name="delete-webhook"),
+    path("studies/<slug:slug>/webhooks/<int:pk>/deliveries/", webhooks.deliveries, name="webhook-deliveries"),
+    path(
+        "studies/<slug:slug>/webhooks/<int:pk>/deliveries/<uuid:number>/sent-again/",
+        webhooks.send_again,
+        name="send-again",
+    ),
     path("studies/<slug:slug>/lineage/", deriving.lineage, name="lineage"),
     path("studies/<slug:slug>/derive/", deriving.derive, name="derive"),
     path("studies/<slug:slug>/imports/rows/", imports.import_rows, name="import-rows"),

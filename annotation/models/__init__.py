@@ -21,4 +21,5 @@ from annotation.models.people import Invite, Membership, Rater, User
 from annotation.models.scheme import Option, Question, Scheme, SchemeRevision, Section
 from annotation.models.study import Column, Role, Row, Sheet, Study
 from annotation.models.trust import Attempt, AuditEvent, Background, Consent
+from annotation.models.webhooks import Delivery, Webhook
 from annotation.models.work import Assignment, Note, Plan, Sitting

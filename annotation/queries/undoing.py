@@ -168,7 +168,8 @@ def _holding_a_study() -> list[type[Model]]:
 
 def runs_of(study: Study) -> list[Run]:
     """What is at work in a study. A query for each kind of work."""
-    tables = [kind.run for kind in kinds.every() if any(field.name == "study" for field in kind.run._meta.fields)]
+    of_studies = [kind.run for kind in kinds.every() if kind.awaited]
+    tables = [run for run in of_studies if any(field.name == "study" for field in run._meta.fields)]
     mine: dict[str, Any] = {"study": study, "state": Run.State.RUNNING}
     return [run for table in tables for run in table._default_manager.filter(**mine)]
 

@@ -24,6 +24,7 @@ from annotation.queries import setup
 from annotation.scheme import spec
 from annotation.scheme.background import EXAMPLE
 from annotation.views import rewording, work
+from annotation.webhooks import queries as webhooks
 from work import queries as work_queries
 
 
@@ -158,6 +159,7 @@ def study(request: AppRequest, study: Study) -> HttpResponse:
         "may_close": sets_up,
         "way_in": setup.way_in(study) if sets_up else None,
         "setup": setup.steps(study) if sets_up and not doors.next_in(study, request.user) else [],
+        "webhook_is_off": sets_up and webhooks.were_switched_off(study),
         "raters": queries.rater_progress(study) if study.roles & {Role.MANAGER, Role.RESEARCHER} else None,
     }
     return render(request, "annotation/study.html", context)

@@ -18,6 +18,7 @@ from judges.spending import queries as spending
 from judges.spending.models import SpendingItem, SpendingRun
 from llm.engine.prompt import Tokens
 from llm.prices import Prices
+from work import kinds
 from work.actions import Held
 from work.outcomes import GiveUp
 from work.states import RunState
@@ -78,9 +79,9 @@ def pause_if_spent(run: SpendingRun) -> None:
     if (reached := spending.reached(run)) is None:
         return
     with transaction.atomic():
-        type(run)._default_manager.filter(pk=run.pk, state=RunState.RUNNING).update(
-            state=RunState.CANCELLED, paused=True, ended_at=timezone.now(), error=reached
-        )
+        running = type(run)._default_manager.filter(pk=run.pk, state=RunState.RUNNING)
+        if running.update(state=RunState.CANCELLED, paused=True, ended_at=timezone.now(), error=reached):
+            kinds.of(run).ended(run, RunState.CANCELLED)
     raise GiveUp
 
 

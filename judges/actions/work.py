@@ -14,9 +14,11 @@ from django.utils.translation import gettext_lazy
 from annotation import actions as annotating
 from annotation.actions import Refused
 from annotation.models import Assignment
+from annotation.webhooks.outbox import Event, tell
 from judges.actions import spending
 from judges.methods import Method
 from judges.models import Judge, UnreadableAnswer, WorkItem
+from judges.models import Run as JudgeRun
 from judges.runs import labelling, together
 from judges.runs.hearing import Overheard
 from llm.backends.base import Backend, BackendError, Unavailable, another_model
@@ -25,7 +27,7 @@ from work.actions import Held, is_last_attempt
 from work.kinds import Kind
 from work.models import Run
 from work.outcomes import Away, ItemFailed, NotWanted, RunFailed, TryAgain
-from work.states import ItemState
+from work.states import ItemState, RunState
 
 log = logging.getLogger(__name__)
 
@@ -235,6 +237,19 @@ def _fail_assignment(item: WorkItem, error: str) -> None:
     )
 
 
+# A run that pauses is cancelled until it is resumed.
+_EVENTS = {
+    RunState.FINISHED: Event.RUN_FINISHED,
+    RunState.FAILED: Event.RUN_FAILED,
+    RunState.CANCELLED: Event.RUN_PAUSED,
+}
+
+
+def _tell_end(run: JudgeRun, state: RunState) -> None:
+    args = [run.study.slug, run.pk]
+    tell(_EVENTS[state], run.study, name="api:run", args=args, data={"run": run.pk, "judge": run.judge.name})
+
+
 def name_of(item: WorkItem) -> str:
     row, repeat = item.assignment.row, item.assignment.repeat
     return f"{row.sheet.title} · {row.name}" + (f" · {repeat}" if repeat > 1 else "")
@@ -254,4 +269,5 @@ JUDGING = Kind(
     is_void=Q(assignment__state__in=CLOSED) | Q(assignment__row__withdrawn_at__isnull=False),
     leaving=spending.keep,
     failed=_fail_assignment,
+    ended=_tell_end,
 )

@@ -352,6 +352,7 @@ _STAYS = {
             "annotation.Invite.revoked_by",
             "annotation.Plan.applied_by",
             "annotation.CrowdLink.created_by",
+            "annotation.Webhook.started_by",
             "annotation.SchemeRevision.changed_by",
             "annotation.Note.answered_by",
             "annotation.Experiment.drawn_by",

@@ -63,3 +63,17 @@ def apply(study: Study, sheet: Sheet, rater: Rater) -> Plan:
         by=None,
         rows=[rows],
     )
+
+
+def apply_sections(leases: Leases, sheet: Sheet, rater: Rater, sections: list[str]) -> None:
+    rows = queries.free_rows([sheet], sections).get(sheet.pk, [])
+    request = OverlapRequest(raters=1, sheets=(len(rows),), raters_per_sheet=1, share_twice=0, seed=1)
+    actions.apply_design(
+        study=leases.study,
+        design=balanced_design(request),
+        request=request,
+        raters=[rater],
+        sheets=[sheet],
+        by=None,
+        sections=sections,
+    )

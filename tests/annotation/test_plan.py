@@ -14,7 +14,7 @@ from annotation import actions, doors, queries
 from annotation.models import Assignment, Plan, Rater, Role, Sheet, User
 from annotation.planning import OverlapRequest, balanced_design
 from tests import builders
-from tests.annotation.planning import CHANGED, draw, numbers, offered, plan_url
+from tests.annotation.planning import CHANGED, apply_sections, draw, numbers, offered, plan_url
 from tests.builders import ApiOf, ClientOf, Leases
 
 # --- what is offered ------------------------------------------------------------------------------------------------
@@ -187,20 +187,6 @@ def test_work_given_after_the_drawing_is_drawn_first(leases: Leases, loan: Sheet
 
 
 # --- sections -------------------------------------------------------------------------------------------------------
-
-
-def apply_sections(leases: Leases, sheet: Sheet, rater: Rater, sections: list[str]) -> None:
-    rows = queries.free_rows([sheet], sections).get(sheet.pk, [])
-    request = OverlapRequest(raters=1, sheets=(len(rows),), raters_per_sheet=1, share_twice=0, seed=1)
-    actions.apply_design(
-        study=leases.study,
-        design=balanced_design(request),
-        request=request,
-        raters=[rater],
-        sheets=[sheet],
-        by=None,
-        sections=sections,
-    )
 
 
 def test_one_section_is_planned_by_itself(leases: Leases, loan: Sheet, client_of: ClientOf) -> None:

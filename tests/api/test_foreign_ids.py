@@ -338,6 +338,7 @@ NAMES_NOTHING = {
     "normalisation", "evidence", "shipped", "parser", "backend", "location", "served_name", "api_key_env",
     "leaving", "takers", "level", "make_up", "people", "submitted", "consent", "background", "submit_complete",
     "rows_each", "people_per_row", "most_people", "hours", "asks_for", "completion_code", "completion_url", "closed",
+    "address", "events", "on",
     "shows_setup", "licence", "publishes_texts", "shown", "moment", "hourly_rate", "currency",
     "requests_per_minute", "price_read", "price_written", "revision", "gguf_file", "dtype", "device", "prompt_text",
     "prompt_sha256",

@@ -43,15 +43,16 @@ from reports.hiring import queries
 from reports.models import Certificate, Revocation
 from tests import builders, test_access
 from tests.judges import generations
+from tests.raw_servers import http, server
 from tests.recipes.test_documents import SHOWN, page
-from tests.recipes.test_fetching import http, server
 from tests.recipes.test_pizza_tables import FLAT, PIZZA
 from tests.reports.hiring import simulated
 from tests.test_access import TABLE, World
 from work import actions as work
 
 # What stands in an address where nothing is meant by it yet: it is of the right kind.
-OF_A_KIND = {"slug": "leases", "name": "0" * 12, "kind": "paragraph", "key": str(uuid.UUID(int=0))}
+NO_ID = str(uuid.UUID(int=0))
+OF_A_KIND = {"slug": "leases", "name": "0" * 12, "kind": "paragraph", "key": NO_ID, "number": NO_ID}
 
 UNTIL = datetime.date(2099, 1, 1)
 MOMENT = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)  # before the first label
@@ -481,6 +482,9 @@ VALID: dict[str, Valid] = {
     ),
     "GET /schemes/": Valid("root"),
     "POST /studies/{slug}/crowd-links/": Valid(body=lambda _world: {"title": "Crowd", "most_people": 3}),
+    "POST /studies/{slug}/webhooks/": Valid(body=lambda _world: {"address": "https://hooks.example/in"}),
+    "POST /studies/{slug}/webhooks/{id}/switched/": Valid(body=lambda _world: {"on": False}),
+    "GET /studies/{slug}/webhooks/{id}/deliveries/": Valid(before=test_access.a_call),
     "POST /studies/{slug}/invites/": Valid(body=lambda _world: {"role": "annotator", "days": 1}),
     "POST /studies/{slug}/plan/": Valid(body=lambda _world: {"judges": {"lexical": "all"}, "raters": []}),
     "POST /studies/{slug}/plan/drawn/": Valid(body=lambda _world: {"judges": {"lexical": "all"}, "raters": []}),

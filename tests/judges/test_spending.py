@@ -15,7 +15,7 @@ from django.test import Client
 
 from annotation import actions as annotating
 from annotation.actions import Refused
-from annotation.models import AuditEvent, Label, Role
+from annotation.models import AuditEvent, Delivery, Label, Role
 from judges import actions, doors, estimating, queries, trying
 from judges.methods import Method
 from judges.methods.needs import fields_of
@@ -27,6 +27,7 @@ from judges.templatetags.judging import as_money
 from llm.engine.prompt import CellPrompt, RowPrompt
 from llm.models import LanguageModel
 from tests import builders
+from tests.annotation.receiving import made_hook
 from tests.builders import ApiOf, ClientOf, Leases
 from tests.judges import helpers
 from tests.judges.helpers import CountingBackend, fresh, states, work
@@ -640,3 +641,15 @@ def test_a_price_of_a_judge_that_is_not_made_stays_and_is_not_noted(leases: Leas
         helpers.rating_judge("nobody/model", name="other", price_read=Decimal(5), prompt_text=thinks, by=leases.manager)
     assert LanguageModel.objects.get().price_read == 2
     assert noted() == []
+
+
+def test_the_webhooks_of_a_study_are_told_that_a_run_pauses(leases: Leases, counting: CountingBackend) -> None:
+    made_hook(leases.study, "https://hooks.example", "run.paused", "run.finished")
+    run = actions.start_run(study=leases.study, judge=priced(), by=None, most_tokens=150)
+    work(run)
+    assert fresh(run).paused
+    [one] = Delivery.objects.all()
+    assert (one.event, one.body["data"]["run"]) == ("run.paused", run.pk)
+    actions.resume_run(run=fresh(run), by=None, most_tokens=10_000)
+    work(run)
+    assert [one.event for one in Delivery.objects.all()] == ["run.finished", "run.paused"]

@@ -28,7 +28,6 @@ from llm.engine.prompt import RowPrompt
 from tests.judges import helpers
 from tests.judges.helpers import ScriptedBackend, claim, fresh, items, states, work
 from tests.judges.test_grammar import written_by_chance
-from work.actions.doing import MAX_ATTEMPTS
 from work.outcomes import GiveUp
 
 pytestmark = pytest.mark.once
@@ -132,7 +131,7 @@ def test_a_run_that_is_cancelled_meanwhile_gives_all_rows_back(
 def test_the_last_attempt_at_a_row_is_alone(study: Study, judge: Judge, calls: Calls) -> None:
     run = started(study, judge)
     first, *_others = items(run)
-    claim(first, attempts=MAX_ATTEMPTS - 1, state="queued", token=None, lease_until=None)
+    claim(first, attempts=actions.JUDGING.most_attempts - 1, state="queued", token=None, lease_until=None)
     work(run)
     assert calls.calls == [2, 8]
     assert states(run) == {"done": 5}

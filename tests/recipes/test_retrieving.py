@@ -48,7 +48,7 @@ from reports.numbers.report import compute
 from reports.queries import label_table, load
 from tests import builders
 from tests.builders import ApiOf, ClientOf
-from tests.recipes.test_fetching import http, server
+from tests.raw_servers import http, server
 from work import actions as work
 from work.states import ItemState, RunState
 

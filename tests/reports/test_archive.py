@@ -27,7 +27,7 @@ from annotation import actions as annotating
 from annotation.exchange.label_imports import LabelImport, import_labels
 from annotation.exchange.rows_and_columns import import_rows
 from annotation.exchange.tables import open_table, unsafe_cell
-from annotation.models import Label, LabelEvent, Rater, Row, Study
+from annotation.models import Delivery, Label, LabelEvent, Rater, Row, Study
 from annotation.models import Label as LabelModel
 from annotation.queries import wordings
 from annotation.scheme.spec import load_scheme
@@ -42,6 +42,7 @@ from reports.models import Export
 from reports.tables import Head, ReportTable
 from reports.templatetags.reports import shown
 from tests import builders
+from tests.annotation.receiving import made_hook
 from tests.reports import studies
 from tests.reports.studies import answered, gold, judge, rater, sheet
 
@@ -160,6 +161,15 @@ def test_equal_reports_give_equal_bytes(study: Study, drawings: dict[tuple[str, 
     first = export(study).read_bytes()
     drawings.clear()
     assert export(study).read_bytes() == first
+
+
+def test_webhooks_are_told_of_a_report_once(study: Study) -> None:
+    made_hook(study, "https://hooks.example", by=None)
+    by = builders.user("freezer")
+    reports = {actions.freeze(study=study, title="Then", filters=Filters(), by=by).pk for _twice in range(2)}
+    [one] = Delivery.objects.all()
+    assert (one.event, {one.body["data"]["report"]}) == ("report.frozen", reports)
+    assert one.body["url"].endswith(f"/api/v1/studies/{study.slug}/reports/{one.body['data']['report']}/")
 
 
 def test_a_frozen_report_is_downloaded_as_it_was(study: Study) -> None:

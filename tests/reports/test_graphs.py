@@ -16,7 +16,7 @@ from annotation.actions import Answer
 from annotation.models import Assignment, Rater, Role, Row, Study
 from llm import encoders
 from reports import actions as report_actions
-from reports import paragraphs, sentences
+from reports import paragraphs, queries, sentences
 from reports.answer_figures import answer_figures
 from reports.answers import answers_of
 from reports.data.arrays import Filters

@@ -14,7 +14,6 @@ from tests.work.models import Batch, Piece
 from tests.work.toy import claim, fresh, started, states, written
 from work import actions, kinds
 from work.actions import Held, holding
-from work.actions.doing import MAX_ATTEMPTS
 from work.outcomes import GiveUp
 
 pytestmark = pytest.mark.django_db
@@ -105,7 +104,7 @@ def test_what_was_tried_before_is_not_begun_beside_others(beside: Beside) -> Non
     """A worker that dies at it takes no other with it."""
     run = started(4)
     third = run.items.get(number=3)
-    claim(third, worker="", attempts=MAX_ATTEMPTS - 1)
+    claim(third, worker="", attempts=kinds.of(third.run).most_attempts - 1)
     Piece.objects.filter(pk=third.pk).update(state="queued", token=None, lease_until=None)
     assert beside.work(run) == 4
     assert beside.events == ["begin 1+2", "end 1+2", "do 1", "do 2", "do 3", "do 4"]

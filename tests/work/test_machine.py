@@ -821,6 +821,61 @@ def test_an_item_is_sent_again_when_its_time_has_come(
     assert sent(callbacks) == [[pk]]  # once
 
 
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> kinds.Kind[Piece]:
+    """A kind that tries four times within hours; and which runs have ended, in `told`."""
+    waits = [timedelta(seconds=10), timedelta(minutes=10), timedelta(hours=5)]
+    kind = dataclasses.replace(toy.PIECES, waits=waits, ended=lambda run, state: told.append((run.pk, state)))
+    monkeypatch.setitem(kinds._kinds, kind.key, kind)
+    told.clear()
+    return kind
+
+
+told: list[tuple[int, RunState]] = []
+
+
+def test_a_kind_says_how_long_its_items_wait(
+    run: Batch, meanwhile: Meanwhile, patient: kinds.Kind[Piece], django_capture_on_commit_callbacks: Any
+) -> None:
+    """The recovery takes hours for no clock that was ahead; a wait that is over is told to the alarm of the queue."""
+    meanwhile(raising(TryAgain("Busy.")))
+    pk = run.items.order_by("pk")[0].pk
+    Piece.objects.exclude(pk=pk).delete()
+    for attempt, wait in enumerate((10, 600, 18_000), start=1):
+        actions.do_items(kind=patient, item_ids=[pk])
+        actions.recover()
+        item = Piece.objects.get(pk=pk)
+        assert (item.attempts, item.state, item.not_before is None) == (attempt, "queued", False)
+        assert (item.not_before - timezone.now()).total_seconds() == pytest.approx(wait, abs=5)
+        Batch.objects.filter(pk=run.pk).update(enqueued_at=timezone.now())  # no worker is missed
+        later(run, wait + 1)
+        if attempt < 3:
+            Piece.objects.filter(pk=pk).update(not_before=None)
+    long_ago = timezone.now() - timedelta(minutes=20)  # of what was sent so often, nobody is missed for longer
+    Batch.objects.filter(pk=run.pk).update(started_at=long_ago, enqueued_at=long_ago, enqueued_times=9)
+    with django_capture_on_commit_callbacks() as callbacks:
+        actions.recover()
+    assert sent(callbacks) == [[pk]]
+    assert Piece.objects.get(pk=pk).not_before is None
+    [queue] = queries.standing()
+    assert queue.silent < timedelta(minutes=1)
+    actions.do_items(kind=patient, item_ids=[pk])
+    assert Piece.objects.get(pk=pk).state == "failed"
+    assert told == [(run.pk, RunState.FINISHED)]
+
+
+def test_what_has_ended_by_itself_is_told_and_what_was_cancelled_is_not(
+    run: Batch, meanwhile: Meanwhile, patient: kinds.Kind[Piece]
+) -> None:
+    actions.cancel(run)
+    actions.recover()
+    assert told == []
+    meanwhile(raising(RunFailed("No ink.")))
+    other = started()
+    actions.do_items(kind=patient, item_ids=[other.items.order_by("pk")[0].pk])
+    assert told == [(other.pk, RunState.FAILED)]
+
+
 # --- progress ---------------------------------------------------------------------------------------------------------
 
 

@@ -10,6 +10,7 @@ from work.actions.runs import (
     cancel,
     end,
     resume,
+    send_items,
     start,
 )
 from work.actions.spreading import shared_out

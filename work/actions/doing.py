@@ -29,8 +29,8 @@ log = logging.getLogger(__name__)
 I = TypeVar("I", bound=Item)  # noqa: E741
 T = TypeVar("T")
 
-# What fails in passing is tried this often for an item.
-MAX_ATTEMPTS = 3
+# So often a whole run looks for somebody who is away.
+MAX_RESTS = 3
 # Seconds for which a worker asks a database that is away, to give back what it holds; seconds between two asks at most.
 _PATIENCE, _LONGEST_PAUSE = 600, 10
 # Seconds between two looks after items that this process holds in the database alone.
@@ -109,7 +109,9 @@ class _Group:
     def _take_others(self, first: Item, left: list[int]) -> None:
         if is_last_attempt(first) or (n := self._kind.together(first.run)) < 2:
             return
-        items = self._kind.item._default_manager.filter(pk__in=left, run=first.run_id, attempts__lt=MAX_ATTEMPTS - 1)
+        items = self._kind.item._default_manager.filter(
+            pk__in=left, run=first.run_id, attempts__lt=self._kind.most_attempts - 1
+        )
         fresh = set(items.values_list("pk", flat=True))
         wanted = [pk for pk in left if pk in fresh][: n - 1]
         left[:] = [pk for pk in left if pk not in wanted]
@@ -274,15 +276,15 @@ def fail(kind: Kind[I], item: I, error: str, *, unrenewed_since: datetime | None
 
 def is_last_attempt(item: Item) -> bool:
     """Whether an item that fails now is not tried again."""
-    return item.attempts >= MAX_ATTEMPTS
+    return item.attempts >= kinds.of(item.run).most_attempts
 
 
 def _retry(kind: Kind[I], item: I, error: str) -> None:
-    """Try again later, at growing distances; the third failure is the last. The recovery sends it when it is due."""
-    if is_last_attempt(item):
+    """Try again later, at the distances of its kind. The recovery sends it when it is due."""
+    if item.attempts >= kind.most_attempts:
         fail(kind, item, error)
         return
-    wait = timedelta(seconds=10 * 2**item.attempts)
+    wait = kind.waits[item.attempts - 1]
     held(item).update(state=ItemState.QUEUED, lease_until=None, error=error, not_before=timezone.now() + wait)
 
 
@@ -298,7 +300,7 @@ def _rest(item: Item, error: str) -> None:
     run, now = runs.get(pk=item.run_id), timezone.now()
     until = run.rest_until
     if until is None or until <= now:
-        if run.rests + 1 >= MAX_ATTEMPTS:
+        if run.rests + 1 >= MAX_RESTS:
             _fail_run(item, error)
             return
         until = now + timedelta(seconds=10 * 2 ** (run.rests + 1))

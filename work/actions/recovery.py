@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from django.db import transaction
@@ -45,7 +45,7 @@ def recover(*, at_start: bool = False) -> None:
         for item in kind.item._default_manager.filter(state=ItemState.CLAIMED):
             _take_from_the_dead(kind, item)
         for run in kind.run._default_manager.filter(state=RunState.RUNNING):
-            _look_after(run, at_start=at_start)
+            _look_after(kind, run, at_start=at_start)
 
 
 def _take_from_the_dead(kind: Kind[I], item: I) -> None:
@@ -56,25 +56,34 @@ def _take_from_the_dead(kind: Kind[I], item: I) -> None:
     if now < item.lease_until <= now + longest and not processes.is_dead(item.worker):
         return
     log.warning("%s: its worker %s is gone", kind.name(item), item.worker)
-    if item.attempts >= MAX_DEATHS and item.run.is_running:
+    if item.attempts >= max(MAX_DEATHS, kind.most_attempts) and item.run.is_running:
         fail(kind, item, str(kind.died) % {"n": item.attempts}, unrenewed_since=item.lease_until)
     else:
         held(item).filter(lease_until=item.lease_until).update(state=ItemState.QUEUED, lease_until=None, not_before=now)
 
 
-def _look_after(run: Run, *, at_start: bool) -> None:
+def _look_after(kind: Kind[Any], run: Run, *, at_start: bool) -> None:
     finish(run)
+    longest = max(queries.LONGEST_WAIT, *kind.waits)
     with transaction.atomic():
         now = timezone.now()
-        run.items.filter(state=ItemState.QUEUED, not_before__gt=now + queries.LONGEST_WAIT).update(not_before=now)
-        if run.rest_until is not None and run.rest_until > now + queries.LONGEST_WAIT:
+        run.items.filter(state=ItemState.QUEUED, not_before__gt=now + longest).update(not_before=now)
+        if run.rest_until is not None and run.rest_until > now + longest:
             type(run)._default_manager.filter(pk=run.pk).update(rest_until=now)
         if queries.is_waiting(run, now=now) and (at_start or _is_quiet(run)):
             put_on_queue(run)
         else:
             due: Any = run.items.filter(state=ItemState.QUEUED, not_before__lte=now)
+            if longest > queries.LONGEST_WAIT and due.exists():
+                _tell_sent(run, now)
             send_items(run, due)
             due.update(not_before=None)
+
+
+def _tell_sent(run: Run, now: datetime) -> None:
+    """Of a run whose items wait for hours, that some were sent just now: the queue would seem to stand still."""
+    if run.enqueued_at is None or run.enqueued_at < now - queries.LONGEST_WAIT:
+        type(run)._default_manager.filter(pk=run.pk).update(enqueued_at=now, enqueued_times=1)
 
 
 def _is_quiet(run: Run) -> bool:

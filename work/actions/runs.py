@@ -76,13 +76,13 @@ def leave(run: Run, items: QuerySet[Any]) -> None:
 
 
 def put_on_queue(run: Run, *, send: bool = True) -> None:
-    """Put all queued items of a run on the queue, once this transaction is through."""
+    """Put all items of a run that a worker may take on the queue, once this transaction is through."""
     run.queue = run.wanted_queue
     type(run)._default_manager.filter(pk=run.pk).update(
         queue=run.queue, enqueued_at=timezone.now(), enqueued_times=F("enqueued_times") + 1
     )
     if send:
-        send_items(run, run.items.filter(state=ItemState.QUEUED))
+        send_items(run, run.items.filter(queries.due(timezone.now())))
 
 
 def send_items(run: Run, items: QuerySet[Any], *, size: int | None = None) -> None:
@@ -108,9 +108,10 @@ def _publish(*, kind: str, queue: str, priority: int, batches: Sequence[Sequence
 
 
 def end(run: Run, state: RunState, *, error: str = "") -> None:
-    type(run)._default_manager.filter(pk=run.pk, state=RunState.RUNNING).update(
-        state=state, ended_at=timezone.now(), error=error
-    )
+    """In the caller's transaction."""
+    ours = type(run)._default_manager.filter(pk=run.pk, state=RunState.RUNNING)
+    if ours.update(state=state, ended_at=timezone.now(), error=error):
+        kinds.of(run).ended(run, state)
 
 
 def finish(run: Run) -> None:

@@ -12,8 +12,9 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from base.web import addresses
 from recipes.cooking.models import Site, Visit
-from recipes.cooking.web import addresses, fetching, optouts
+from recipes.cooking.web import fetching, optouts
 from recipes.cooking.web.fetching import Fate, NotFetched, Visitor
 from recipes.cooking.web.robots import MAX_BYTES, Robots
 from work.actions import Held

@@ -12,19 +12,18 @@ import ssl
 import time
 import zlib
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
-from concurrent.futures import TimeoutError as TookTooLong
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cache
+from functools import partial
 from typing import Any, NamedTuple
 
 import httpcore
 import httpx
 
 from base.sentences import gettext as _
-from recipes.cooking.web import addresses
-from recipes.cooking.web.addresses import AddressRefused, HostUnknown, Resolve
+from base.web import addresses, connections
+from base.web.addresses import AddressRefused, HostUnknown, Resolve
+from base.web.connections import TooSlow
 
 Headers = list[tuple[str, str]]
 
@@ -163,7 +162,7 @@ def get(
         NotFetched: there is no answer, or not one of a size and encoding that is taken.
     """
     deadline = time.monotonic() + seconds
-    backend = _Checked(_ips(url, visitor, deadline), deadline, visitor.silence, beat)
+    backend = connections.Checked(_ips(url, visitor, deadline), deadline, visitor.silence, beat)
     request = httpcore.Request(
         "GET",
         httpcore.URL(
@@ -179,7 +178,7 @@ def get(
     )
     try:
         with (
-            httpcore.ConnectionPool(ssl_context=_tls(), network_backend=backend, retries=0) as pool,
+            httpcore.ConnectionPool(ssl_context=connections.tls(), network_backend=backend, retries=0) as pool,
             _streamed(pool, request) as response,
         ):
             headers = [(_text(key), _text(value)) for key, value in response.headers]
@@ -189,7 +188,7 @@ def get(
             if not any_kind:
                 _check_kind(answer)
             sent, body = _read(response.iter_stream(), answer, visitor.max_bytes)
-    except (_TooSlow, httpcore.ConnectTimeout, httpcore.ReadTimeout, httpcore.WriteTimeout):
+    except (TooSlow, httpcore.ConnectTimeout, httpcore.ReadTimeout, httpcore.WriteTimeout):
         if time.monotonic() >= deadline:
             sentence = _("The server was too slow: the page was not there after %(n)s seconds.")
             raise NotFetched(Fate.DEAD, sentence % {"n": round(visitor.seconds)}) from None
@@ -225,21 +224,15 @@ def _readable(text: str) -> httpx.URL:
 
 
 def _ips(url: httpx.URL, visitor: Visitor, deadline: float) -> list[str]:
-    """The checked addresses of a host. Name servers have a time-out of their own; ours may be shorter."""
-    executor = ThreadPoolExecutor(1, thread_name_prefix="resolve")
+    look = partial(addresses.checked, url, allow_loopback=visitor.allow_loopback, resolve=visitor.resolve)
     try:
-        found = executor.submit(addresses.checked, url, allow_loopback=visitor.allow_loopback, resolve=visitor.resolve)
-        return found.result(timeout=max(0.0, deadline - time.monotonic()))
+        return connections.looked_up(look, deadline)
     except AddressRefused as refused:
         raise NotFetched(Fate.REFUSED, str(refused)) from None
     except HostUnknown as unknown:
         if unknown.passing:
             raise NotFetched(Fate.PASSING, _("The name of the server could not be looked up.")) from None
         raise NotFetched(Fate.DEAD, _("There is no server of this name.")) from None
-    except TookTooLong:
-        raise NotFetched(Fate.PASSING, _("The name of the server could not be looked up.")) from None
-    finally:
-        executor.shutdown(wait=False)
 
 
 def _check_status(status: int) -> None:
@@ -301,83 +294,3 @@ def _unpacked(sent: bytes, window: int, max_bytes: int) -> bytes:
 
 def _too_large(max_bytes: int) -> NotFetched:
     return NotFetched(Fate.REFUSED, _("The page is larger than %(n)s MB.") % {"n": max_bytes // 2**20 or 1})
-
-
-@cache
-def _tls() -> ssl.SSLContext:
-    return httpcore.default_ssl_context()
-
-
-# --- a connection to a checked address, bounded as a whole ------------------------------------------------------------
-
-
-class _TooSlow(Exception):
-    """The time for the whole page is over."""
-
-
-class _Checked(httpcore.NetworkBackend):
-    """Connects to one of the given addresses, whatever the host of the request is called by now."""
-
-    def __init__(self, ips: list[str], deadline: float, silence: float, beat: Callable[[], None]) -> None:
-        self._ips, self._deadline, self._silence, self._beat = ips, deadline, silence, beat
-        self._real = httpcore.SyncBackend()
-        self.ip = ""
-
-    def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[Any] | None = None,
-    ) -> httpcore.NetworkStream:
-        last: Exception | None = None
-        for ip in self._ips:
-            try:
-                stream = self._real.connect_tcp(ip, port, timeout=_left(self._deadline, self._silence))
-            except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
-                last = error
-                continue
-            self.ip = ip
-            return _Bounded(stream, self._deadline, self._silence, self._beat)
-        assert last is not None
-        raise last
-
-    def connect_unix_socket(self, path: str, *_args: Any, **_kwargs: Any) -> httpcore.NetworkStream:
-        raise NotImplementedError
-
-
-class _Bounded(httpcore.NetworkStream):
-    """A connection that ends at a moment. A server that sends a byte now and then keeps no single read waiting."""
-
-    def __init__(
-        self, stream: httpcore.NetworkStream, deadline: float, silence: float, beat: Callable[[], None]
-    ) -> None:
-        self._stream, self._deadline, self._silence, self._beat = stream, deadline, silence, beat
-
-    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        self._beat()
-        return self._stream.read(max_bytes, timeout=_left(self._deadline, self._silence))
-
-    def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._stream.write(buffer, timeout=_left(self._deadline, self._silence))
-
-    def close(self) -> None:
-        self._stream.close()
-
-    def start_tls(
-        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
-    ) -> httpcore.NetworkStream:
-        timeout = _left(self._deadline, self._silence)
-        stream = self._stream.start_tls(ssl_context, server_hostname=server_hostname, timeout=timeout)
-        return _Bounded(stream, self._deadline, self._silence, self._beat)
-
-    def get_extra_info(self, info: str) -> Any:
-        return self._stream.get_extra_info(info)
-
-
-def _left(deadline: float, silence: float) -> float:
-    left = deadline - time.monotonic()
-    if left <= 0:
-        raise _TooSlow
-    return min(left, silence)

@@ -1,0 +1,108 @@
+"""A connection to an address that was checked, bounded as a whole, whatever the server does."""
+
+from __future__ import annotations
+
+import ssl
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as TookTooLong
+from functools import cache
+from typing import Any
+
+import httpcore
+
+from base.web.addresses import HostUnknown
+
+
+def looked_up(look: Callable[[], list[str]], deadline: float) -> list[str]:
+    """What looks a host up, such as `addresses.checked`, by a moment of `time.monotonic`. Name servers have a time-out
+    of their own; ours may be shorter: such a name is unknown in passing.
+
+    Raises:
+        HostUnknown, and what `look` raises.
+    """
+    executor = ThreadPoolExecutor(1, thread_name_prefix="resolve")
+    try:
+        return executor.submit(look).result(timeout=max(0.0, deadline - time.monotonic()))
+    except TookTooLong:
+        raise HostUnknown(passing=True) from None
+    finally:
+        executor.shutdown(wait=False)
+
+
+@cache
+def tls() -> ssl.SSLContext:
+    return httpcore.default_ssl_context()
+
+
+class TooSlow(Exception):
+    """The time for the whole answer is over."""
+
+
+class Checked(httpcore.NetworkBackend):
+    """Connects to one of the given addresses, whatever the host of the request is called by now."""
+
+    def __init__(self, ips: list[str], deadline: float, silence: float, beat: Callable[[], None]) -> None:
+        self._ips, self._deadline, self._silence, self._beat = ips, deadline, silence, beat
+        self._real = httpcore.SyncBackend()
+        self.ip = ""
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.NetworkStream:
+        last: Exception | None = None
+        for ip in self._ips:
+            try:
+                stream = self._real.connect_tcp(ip, port, timeout=_left(self._deadline, self._silence))
+            except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
+                last = error
+                continue
+            self.ip = ip
+            return _Bounded(stream, self._deadline, self._silence, self._beat)
+        assert last is not None
+        raise last
+
+    def connect_unix_socket(self, path: str, *_args: Any, **_kwargs: Any) -> httpcore.NetworkStream:
+        raise NotImplementedError
+
+
+class _Bounded(httpcore.NetworkStream):
+    """A connection that ends at a moment. A server that sends a byte now and then keeps no single read waiting."""
+
+    def __init__(
+        self, stream: httpcore.NetworkStream, deadline: float, silence: float, beat: Callable[[], None]
+    ) -> None:
+        self._stream, self._deadline, self._silence, self._beat = stream, deadline, silence, beat
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        self._beat()
+        return self._stream.read(max_bytes, timeout=_left(self._deadline, self._silence))
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._stream.write(buffer, timeout=_left(self._deadline, self._silence))
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore.NetworkStream:
+        timeout = _left(self._deadline, self._silence)
+        stream = self._stream.start_tls(ssl_context, server_hostname=server_hostname, timeout=timeout)
+        return _Bounded(stream, self._deadline, self._silence, self._beat)
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._stream.get_extra_info(info)
+
+
+def _left(deadline: float, silence: float) -> float:
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TooSlow
+    return min(left, silence)
