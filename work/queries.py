@@ -219,7 +219,8 @@ def progress(run: Run, *, sums: Sequence[str] = (), paces: Mapping[str, Any] | N
     )
     unfinished = whole["total"] - whole["done"] - whole["failed"]
     pace = _pace(run.items, paces, until=whole["last_done"])
-    silent, before, wait, wait_is_least = None, (), None, False
+    before: Sequence[InLine] = ()
+    silent, wait, wait_is_least = None, None, False
     if run.is_running and whole["due"] and not whole["at_work"]:
         signs = (run.started_at, run.queued_at or run.enqueued_at, whole["last"], whole["held_until"])
         silent = now - max(min(sign, now) for sign in signs if sign)

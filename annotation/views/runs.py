@@ -45,8 +45,8 @@ def told_before(before: Sequence[InLine], user: User) -> Before | None:
             of_kinds.setdefault(one.kind.run, []).append(one.pk)
     found: dict[tuple[type[Run], int], Any] = {}
     for table, pks in of_kinds.items():
-        runs: QuerySet[Any] = table._default_manager.filter(pk__in=pks).select_related("study")
-        found |= {(table, run.pk): run for run in runs}
+        runs: QuerySet[Any] = table._default_manager.filter(pk__in=pks)
+        found |= {(table, run.pk): run for run in runs.select_related("study")}
     roles = {study: queries.roles(user, study) for study in {run.study for run in found.values()}}
     named = [
         (run, one)
