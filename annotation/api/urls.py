@@ -60,6 +60,7 @@ urlpatterns = [
     path("studies/<slug:slug>/drafts/", drafts.drafts, name="drafts"),
     path("studies/<slug:slug>/crowd-links/", crowd.crowd_links, name="crowd-links"),
     path("studies/<slug:slug>/crowd-links/<int:pk>/closed/", crowd.close, name="close-crowd-link"),
+    path("studies/<slug:slug>/crowd-links/<int:pk>/ended-code/", crowd.ended_code, name="crowd-ended-code"),
     path("studies/<slug:slug>/crowd-links/<int:pk>/participants/", crowd.participants, name="crowd-participants"),
     path("studies/<slug:slug>/lineage/", deriving.lineage, name="lineage"),
     path("studies/<slug:slug>/derive/", deriving.derive, name="derive"),

@@ -23,7 +23,18 @@ from annotation.queries.grid import (
     unfinished_cells,
 )
 from annotation.queries.notes import Asked, notes, sheets_shown
-from annotation.queries.people import deletions_of, free_code, links, open_deletions_of, rater_ids, roles, studies_of
+from annotation.queries.people import (
+    crowd_links,
+    deletions_of,
+    free_code,
+    links,
+    members,
+    of_crowd,
+    open_deletions_of,
+    rater_ids,
+    roles,
+    studies_of,
+)
 from annotation.queries.planning import (
     MOST_WORDS,
     Given,
@@ -127,6 +138,7 @@ __all__ = [
     "codes_before",
     "columns_to_change",
     "coming_rows",
+    "crowd_links",
     "deletions_of",
     "draftable",
     "draw_more",
@@ -147,12 +159,14 @@ __all__ = [
     "links",
     "lock_in_order",
     "locked",
+    "members",
     "mine_to_change",
     "mine_to_submit",
     "my_sheets",
     "n_from_before",
     "next_sheet",
     "notes",
+    "of_crowd",
     "open_deletions_of",
     "rater_ids",
     "rater_progress",

@@ -337,7 +337,7 @@ NAMES_NOTHING = {
     "raters_per_sheet", "share_twice", "share_thrice", "raters_per_row", "own_order", "facets", "by", "each", "method",
     "normalisation", "evidence", "shipped", "parser", "backend", "location", "served_name", "api_key_env",
     "leaving", "takers", "level", "make_up", "people", "submitted", "consent", "background", "submit_complete",
-    "rows_each", "people_per_row", "most_people", "hours", "asks_for", "completion_code", "completion_url", "closed",
+    "rows_each", "people_per_row", "most_people", "hours", "asks_for", "completion_code", "ended_code", "completion_url", "closed",
     "shows_setup", "licence", "publishes_texts", "shown", "moment", "hourly_rate", "currency",
     "requests_per_minute", "price_read", "price_written", "revision", "gguf_file", "dtype", "device", "prompt_text",
     "prompt_sha256",

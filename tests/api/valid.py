@@ -474,6 +474,7 @@ VALID: dict[str, Valid] = {
         body=lambda _world: {"scheme_text": builders.SCHEME}, args=with_candidates
     ),
     "GET /schemes/": Valid("root"),
+    "POST /studies/{slug}/crowd-links/{id}/ended-code/": Valid(body=lambda _world: {"ended_code": "EARLY"}),
     "POST /studies/{slug}/crowd-links/": Valid(body=lambda _world: {"title": "Crowd", "most_people": 3}),
     "POST /studies/{slug}/invites/": Valid(body=lambda _world: {"role": "annotator", "days": 1}),
     "POST /studies/{slug}/plan/": Valid(body=lambda _world: {"judges": {"lexical": "all"}, "raters": []}),
