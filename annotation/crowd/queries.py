@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 
 from django.db.models import Count, Exists, OuterRef, Q
 from django.utils import timezone
@@ -44,7 +45,7 @@ class Place:
     def is_done(self) -> bool:
         return self.finished_at is not None
 
-    @property
+    @cached_property
     def is_ended(self) -> bool:
         """Whether they could not go on to the end, through no fault of theirs: it was within their time."""
         one = self.participant
@@ -73,7 +74,7 @@ class Place:
     def left(self) -> int:
         return self.rows - self.submitted
 
-    @property
+    @cached_property
     def state(self) -> str:
         if self.participant.is_removed:
             return "removed"

@@ -155,6 +155,11 @@ class Coverage:
         return (*by_rows[: MOST_RATERS // 2], *by_rows[-MOST_RATERS // 2 :])
 
     @property
+    def listed(self) -> tuple[Load, ...]:
+        """The lines of the table of loads."""
+        return (*self.drawn_loads, self.of_crowd) if self.of_crowd else self.drawn_loads
+
+    @property
     def pairs(self) -> tuple[tuple[Rater, tuple[int | None, ...]], ...]:
         """Rater × rater, None on and above the diagonal; empty where there are too many to be drawn."""
         raters = [load.rater for load in self.loads if isinstance(load.rater, Rater)]
