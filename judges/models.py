@@ -165,6 +165,8 @@ class Run(SpendingRun):
         default=False, help_text=_("Extracted lists are read as people have corrected them, where they have.")
     )
 
+    n_before: int  # runs to which workers come before it, where `queries.runs_in_line` has found it
+
     class Meta:
         ordering = ["-started_at"]
         constraints = [

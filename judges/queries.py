@@ -13,6 +13,7 @@ from annotation.models import Assignment, Label, Rater, Sheet, Study
 from judges.methods import prompting
 from judges.models import Extractor, Judge, Run, UnreadableAnswer, WorkItem
 from llm.models import Prompt
+from work import line
 from work import queries as work
 
 # Of fewer cells it says nothing that all answers are alike.
@@ -70,6 +71,16 @@ def runs_with_counts(study: Study) -> QuerySet[Run]:
         n_cells=Sum("items__cells", default=0),
         n_unreadable=Sum("items__unreadable", default=0),
     )
+
+
+def runs_in_line(study: Study) -> list[Run]:
+    """The same, each with `n_before`: how many runs workers come to before it. One query more for each queue on which
+    one runs."""
+    runs = list(runs_with_counts(study))
+    before = line.of_runs(runs)
+    for run in runs:
+        run.n_before = len(before.get((Run, run.pk), ()))
+    return runs
 
 
 def problems(run: Run, *, at_most: int = 50) -> list[WorkItem]:

@@ -24,6 +24,7 @@ from annotation import doors as annotation_doors
 from annotation.actions import Refused
 from annotation.models import Label, Role, Study
 from annotation.people.access import AppRequest, for_roles
+from annotation.views.runs import told_before
 from base.markup import html_of
 from judges import actions, doors, estimating, queries, trying
 from judges.calibrations import views as calibration_views
@@ -237,7 +238,11 @@ def trial_piece(request: AppRequest, study: Study, tried: Trial) -> HttpResponse
             context["why"] = UnreadableAnswer.Why(why).label
     elif tried.is_running:
         progress = work.progress(tried)
-        context |= {"progress": progress, "is_tried_again": bool(item.error) and not _is_left(item, progress)}
+        context |= {
+            "progress": progress,
+            "is_tried_again": bool(item.error) and not _is_left(item, progress),
+            "before": told_before(progress.before, request.user),
+        }
     return render(request, "judges/_trial.html", context)
 
 

@@ -37,7 +37,7 @@ _FEW, _A_PAGE = 5, 100
 @require_GET
 @for_roles(Role.MANAGER, Role.RESEARCHER)
 def runs(request: AppRequest, study: Study) -> HttpResponse:
-    runs = list(queries.runs_with_counts(study))
+    runs = queries.runs_in_line(study)
     judges, extractors = queries.fitting(study), extraction_queries.extractors(study)
     context = {
         "study": study,
@@ -150,6 +150,7 @@ def _of_extractor(run: ExtractionRun) -> dict[str, Any]:
 
 
 JUDGING = RunPages(
+    run=Run,
     template="judges/run.html",
     numbers="judges/_progress.html",
     runs=lambda study: study.runs.select_related("judge__model", "judge__prompt", "rater", "study"),
@@ -170,6 +171,7 @@ def unreadable(request: AppRequest, study: Study, pk: int) -> HttpResponse:
 
 
 EXTRACTING = RunPages(
+    run=ExtractionRun,
     template="judges/extraction.html",
     numbers="judges/_extraction_progress.html",
     runs=lambda study: study.extraction_runs.select_related("extractor__model", "study", "started_by"),

@@ -129,6 +129,16 @@ def test_a_queue_in_a_folder_takes_messages_again(tmp_path: Path, lost: str, lef
     assert said == ("[2]" if lost == "*.msg" else "[1]")
 
 
+@pytest.mark.once
+def test_a_queue_in_a_folder_gives_out_what_somebody_waits_for_first(tmp_path: Path) -> None:
+    """A lower number goes first, as with Redis; of one number what was sent first."""
+    (tmp_path / "control").mkdir()
+    does = "[queue.put({'n': n}, priority=n // 10) for n in (60, 61, 30, 62, 31, 0)]"
+    assert said_by_a_queue(tmp_path, does) == ""
+    said = said_by_a_queue(tmp_path, "print([queue.get(timeout=5).payload['n'] for _ in range(6)])")
+    assert said == "[0, 30, 31, 60, 61, 62]"
+
+
 def said_by_a_queue(folder: Path, does: str) -> str:
     at = str(folder)
     options = {"data_folder_in": at, "data_folder_out": at, "control_folder": f"{at}/control"}

@@ -55,8 +55,8 @@ class Kind(Generic[I]):
         ended: what else is written when a run ends by itself, in the same transaction; gets the run, and its state by
             then. Not of one that somebody cancels.
         waits: before the second attempt at an item, before the third, and so on; after so many and one it fails.
-        awaited: whether people wait for the end of a run: its study's board shows it, and is neither archived nor
-            deleted before.
+        awaited: whether people wait for the end of a run: its study's board shows it, is neither archived nor deleted
+            before, and other runs say that they come after it.
         fails_the_run: a run is as good as its one item.
         priority: of its messages; `SHORT_WORK_PRIORITY` where somebody waits for one item.
     """

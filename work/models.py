@@ -25,6 +25,8 @@ class Run(models.Model):
     ended_at = models.DateTimeField(null=True, blank=True)
     # Workers of which queue do it; `wanted_queue` as it was when the work was last put there.
     queue = models.CharField(max_length=20, default="cpu")
+    # Since when its work stands on the queue, which is its place there; None: a process does it by itself.
+    queued_at = models.DateTimeField(null=True)
     # When its work was last put on the queue, and how often; see actions.recover.
     enqueued_at = models.DateTimeField(null=True)
     enqueued_times = models.PositiveIntegerField(default=0)

@@ -11,16 +11,19 @@ from django.db.models import Count, Max, Min, Q, Sum
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from work import kinds
+from work import kinds, line
+from work.line import InLine
 from work.models import Run
 from work.states import ItemState, RunState
 
 # The pace is taken from what was done lately, so that it follows workers that come and go.
 _PACE_WINDOW = timedelta(minutes=2)
 # A worker that is free takes up work within a second or two.
-_SILENCE = timedelta(seconds=30)
+_SOON, _SILENCE = timedelta(seconds=3), timedelta(seconds=30)
 # Between two items it is not longer away, a model that it loads meanwhile included, so that it is at other work then.
 _BREATH = timedelta(seconds=20)
+# Of so many runs before another one it is asked how quick they are.
+_PACES_ASKED = 5
 # No wait before another attempt, or for a server, is longer. What lies farther ahead was written by a clock that was
 # ahead and has been set back.
 LONGEST_WAIT = timedelta(minutes=5)
@@ -36,6 +39,9 @@ class Progress:
         void: of those that are not done, items that a run which has ended would do no more if it were resumed.
         silent: since the last sign of life, while work waits and nobody is at it.
         is_behind: while it is silent: the workers of its queue are at other work.
+        before: while it is behind: the runs to which workers come first, where that is known.
+        wait: until its turn comes, at their pace; None where none of them has one.
+        wait_is_least: some of them have none, so that it is longer.
     """
 
     total: int
@@ -47,6 +53,9 @@ class Progress:
     left: timedelta | None
     silent: timedelta | None
     is_behind: bool
+    before: Sequence[InLine] = ()
+    wait: timedelta | None = None
+    wait_is_least: bool = False
     sums: dict[str, int] = field(default_factory=dict)
     paces: dict[str, float | None] = field(default_factory=dict)
 
@@ -74,6 +83,14 @@ class Progress:
     def waiting(self) -> int:
         return self.total - self.done - self.failed - self.at_work
 
+    @property
+    def n_before(self) -> int:
+        return len(self.before)
+
+    @property
+    def seconds_until_turn(self) -> float | None:
+        return self.wait.total_seconds() if self.wait is not None else None
+
 
 def due(now: datetime) -> Q:
     """Of items that a worker may take."""
@@ -100,6 +117,22 @@ def works_elsewhere(queue: str, *, now: datetime) -> bool:
         kind.item._default_manager.filter(at_it, run__queue=queue).exists()
         for at_it in (held, just_done)
         for kind in kinds.every()
+    )
+
+
+def somebody_waits(kind: kinds.Kind[Any], queue: str) -> bool:
+    """Whether work of a kind that goes before this one stands on a queue, somebody waits for it, and nobody is at it.
+    At most one query for each such kind."""
+    now = timezone.now()
+    return any(
+        other.item._default_manager.filter(
+            due(now),
+            run__in=other.run._default_manager.filter(
+                other.run.lets_end(), state=RunState.RUNNING, queue=queue, queued_at__isnull=False
+            ).exclude(rest_until__gt=now),
+        ).exists()
+        for other in kinds.every()
+        if other.awaited and other.priority < kind.priority
     )
 
 
@@ -136,11 +169,7 @@ def standing(*, now: datetime | None = None) -> list[Standing]:
             held_until=Max("items__lease_until", filter=_of_items(lost)),
             due_since=Max("items__not_before", filter=_of_items(due(now))),
         ).filter(n__gt=0):
-            signs = [run.started_at, run.last, run.held_until, run.due_since]
-            if run.enqueued_at is not None:
-                # The recovery sends work again at growing distances, which is no sign of a worker.
-                sent_again = sum(20 * 2 ** min(times, 7) for times in range(1, run.enqueued_times))
-                signs.append(run.enqueued_at - timedelta(seconds=sent_again))
+            signs = [run.started_at, run.queued_at or run.enqueued_at, run.last, run.held_until, run.due_since]
             told = [min(sign, now) for sign in signs if sign is not None and sign <= now + LONGEST_WAIT]
             since = now - max(told, default=now)
             waiting[run.queue] = waiting.get(run.queue, 0) + run.n
@@ -169,7 +198,8 @@ def progress(run: Run, *, sums: Sequence[str] = (), paces: Mapping[str, Any] | N
 
     What a dead worker still holds waits: where no other one is there, nobody puts it back.
 
-    Two queries; of a run that waits for a worker at most two more for each kind of work.
+    Two queries; of a run that nobody is at for some seconds one more and one for each of the first that are before it;
+    of one that still waits where nobody is at any at most two for each kind of work.
     """
     now, paces = timezone.now(), paces or {}
     lost = Q(state=ItemState.CLAIMED, lease_until__lte=now)
@@ -188,11 +218,15 @@ def progress(run: Run, *, sums: Sequence[str] = (), paces: Mapping[str, Any] | N
         **{f"sum_{name}": Sum(name) for name in sums},
     )
     unfinished = whole["total"] - whole["done"] - whole["failed"]
-    pace = _pace(run, paces, until=whole["last_done"])
-    silent = None
+    pace = _pace(run.items, paces, until=whole["last_done"])
+    before: Sequence[InLine] = ()
+    silent, wait, wait_is_least = None, None, False
     if run.is_running and whole["due"] and not whole["at_work"]:
-        signs = (run.started_at, run.enqueued_at, whole["last"], whole["held_until"])
+        signs = (run.started_at, run.queued_at or run.enqueued_at, whole["last"], whole["held_until"])
         silent = now - max(min(sign, now) for sign in signs if sign)
+        if silent > _SOON:
+            before = line.on(run.queue, now=now).before(run)
+            wait, wait_is_least = _until_turn(before)
     return Progress(
         total=whole["total"],
         done=whole["done"],
@@ -202,17 +236,30 @@ def progress(run: Run, *, sums: Sequence[str] = (), paces: Mapping[str, Any] | N
         elapsed=whole_seconds((run.ended_at or now) - run.started_at),
         left=whole_seconds(timedelta(seconds=unfinished / pace["items"])) if pace and run.is_running else None,
         silent=silent,
-        is_behind=silent is not None and silent > _BREATH and works_elsewhere(run.queue, now=now),
+        is_behind=bool(before) or (silent is not None and silent > _BREATH and works_elsewhere(run.queue, now=now)),
+        before=before,
+        wait=wait,
+        wait_is_least=wait_is_least,
         sums={name: whole[f"sum_{name}"] or 0 for name in sums},
         paces={name: pace.get(name) for name in paces},
     )
 
 
-def _pace(run: Run, of: Mapping[str, Any], *, until: datetime | None) -> dict[str, float]:
+def _until_turn(before: Sequence[InLine]) -> tuple[timedelta | None, bool]:
+    """How long the runs before another one still take at the pace that each had of late, and whether that leaves some
+    out that have none. One query for each of the first that have begun."""
+    seconds, n_known = 0.0, 0
+    for one in before[:_PACES_ASKED]:
+        if pace := _pace(one.kind.item._default_manager.filter(run=one.pk), {}, until=one.last_done):
+            seconds, n_known = seconds + one.left / pace["items"], n_known + 1
+    return (whole_seconds(timedelta(seconds=seconds)) if n_known else None), n_known < len(before)
+
+
+def _pace(items: Any, of: Mapping[str, Any], *, until: datetime | None) -> dict[str, float]:
     """Items, and numbers of theirs, that were done a second in the last while; {} before the first. One query."""
     if until is None:
         return {}
-    done: dict[str, Any] = run.items.filter(state=ItemState.DONE, done_at__gte=until - _PACE_WINDOW).aggregate(
+    done: dict[str, Any] = items.filter(state=ItemState.DONE, done_at__gte=until - _PACE_WINDOW).aggregate(
         n=Count("pk"),
         seconds=Sum("seconds"),
         first=Min("done_at"),

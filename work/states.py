@@ -6,7 +6,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 # Of messages to the queue: a lower number goes first, and those that have none, such as a recovery, are 0. So these
-# come between two tasks of a long run and not after all of it. A queue in a folder, the demo's, knows no priorities.
+# come between two items of a long run and not after all of it.
 SHORT_WORK_PRIORITY, LONG_WORK_PRIORITY = 3, 6
 
 

@@ -16,7 +16,7 @@ from work.actions.runs import TASK
 @shared_task(name=TASK)
 def do_items(kind: str, item_ids: list[int]) -> None:
     called = kinds.called(kind)
-    actions.do_items(kind=called, item_ids=actions.shared_out(called, item_ids))
+    actions.do_items(kind=called, item_ids=actions.shared_out(called, item_ids), gives_way=True)
 
 
 @shared_task(name="work.tasks.recover", expires=60)

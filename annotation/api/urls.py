@@ -62,6 +62,7 @@ urlpatterns = [
     path("studies/<slug:slug>/drafts/", drafts.drafts, name="drafts"),
     path("studies/<slug:slug>/crowd-links/", crowd.crowd_links, name="crowd-links"),
     path("studies/<slug:slug>/crowd-links/<int:pk>/closed/", crowd.close, name="close-crowd-link"),
+    path("studies/<slug:slug>/crowd-links/<int:pk>/ended-code/", crowd.ended_code, name="crowd-ended-code"),
     path("studies/<slug:slug>/crowd-links/<int:pk>/participants/", crowd.participants, name="crowd-participants"),
     path("studies/<slug:slug>/webhooks/", webhooks.webhooks, name="webhooks"),
     path("studies/<slug:slug>/webhooks/<int:pk>/", webhooks.webhook, name="webhook"),

@@ -8,11 +8,12 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.actions import Refused, add_member, assign, lock_study, note, refuse_while_shown
-from annotation.crowd.queries import lets_in, places, rows_with_room
+from annotation.crowd.queries import lets_in, place_of, places, rows_with_room
 from annotation.models import Assignment, AuditEvent, CrowdLink, Participant, Rater, Role, Row, Sheet, Study, User
 
 _DRAW = secrets.SystemRandom()
@@ -41,6 +42,7 @@ def make_link(
     asks_for: str,
     completion_code: str,
     completion_url: str,
+    ended_code: str = "",
     by: User | None,
 ) -> CrowdLink:
     made = CrowdLink.objects.create(
@@ -54,6 +56,7 @@ def make_link(
         asks_for=asks_for,
         completion_code=completion_code,
         completion_url=completion_url,
+        ended_code=ended_code,
         created_by=by,
     )
     made.sheets.set(sheets)
@@ -69,6 +72,32 @@ def set_closed(*, link: CrowdLink, closed: bool, by: User | None) -> None:
     link.closed_at = timezone.now() if closed else None
     link.save(update_fields=["closed_at"])
     note(AuditEvent.Kind.INVITE, by=by, study=link.study, what=f"{'-' if closed else '+'}crowd #{link.pk}")
+
+
+@transaction.atomic
+def set_ended_code(*, link: CrowdLink, code: str, by: User | None) -> None:
+    """The code of those who have begun and cannot go on: it is often wanted once a sheet is to be closed."""
+    if link.ended_code != code:
+        link.ended_code = code
+        link.save(update_fields=["ended_code"])
+        note(AuditEvent.Kind.INVITE, by=by, study=link.study, what=f"=crowd #{link.pk}")
+
+
+@transaction.atomic
+def end_early(*, participant: Participant) -> None:
+    """Somebody is through with work that was closed while they were at it. They stay so when it is opened again.
+
+    Raises:
+        Refused: they can go on.
+    """
+    lock_study(participant.link.study_id)
+    found = Participant.objects.select_related("link", "rater").get(pk=participant.pk)
+    if found.ended_at is not None:
+        return
+    if not place_of(found).is_ended:
+        raise Refused(_("Nothing was closed: you can go on."))
+    found.ended_at = timezone.now()
+    found.save(update_fields=["ended_at"])
 
 
 @transaction.atomic
@@ -124,16 +153,24 @@ def _drawn(room: Mapping[int, Mapping[int, int]], n: int) -> list[int]:
 
 @transaction.atomic
 def free_late_places(*, link: CrowdLink) -> int:
-    """Give up the places of those whose time is over before they were done: what they have not submitted is taken back,
-    its labels stay stored. Returns how many."""
+    """Give up the places of those whose time is over before they were done, or who were through with what was closed:
+    what they have not submitted is taken back, its labels stay stored. Returns how many."""
     over = timezone.now() - timedelta(hours=link.hours)
-    late = list(link.participants.filter(freed_at=None, came_at__lt=over).select_related("link"))
+    late = list(
+        link.participants.filter(Q(came_at__lt=over) | Q(ended_at__isnull=False), freed_at=None).select_related(
+            "link", "rater"
+        )
+    )
     open_ones = [Assignment.State.OPEN, Assignment.State.STARTED]
     unfinished = Assignment.objects.filter(rater__in={one.rater_id for one in late}, repeat=1, state__in=open_ones)
     # Who submits the last row just now is waited for, and is done then.
     locked = list(unfinished.select_for_update().order_by("pk").values_list("pk", "rater", "row"))
-    freed = [place.participant for place in places(late) if not place.is_done]
-    link.participants.filter(pk__in=[one.pk for one in freed]).update(freed_at=timezone.now())
+    left = [place for place in places(late) if not place.is_done]
+    freed, now = [place.participant for place in left], timezone.now()
+    # It was no fault of theirs, and stays so.
+    ended = [place.participant.pk for place in left if place.is_ended]
+    link.participants.filter(pk__in=ended, ended_at=None).update(ended_at=now)
+    link.participants.filter(pk__in=[one.pk for one in freed]).update(freed_at=now)
     theirs = {(one.rater_id, row) for one in freed for row in one.rows}
     back = [pk for pk, rater, row in locked if (rater, row) in theirs]
     for first in range(0, len(back), _FEW):

@@ -19,7 +19,7 @@ from annotation.crowd.addresses import address_of
 from annotation.crowd.forms import CrowdLinkForm
 from annotation.models import CrowdLink, Role
 
-STATES = ("finished", "working", "late", "freed", "removed")
+STATES = ("finished", "ended", "working", "late", "freed", "removed")
 
 
 class CrowdLinkSerializer(serializers.Serializer[Any]):
@@ -33,7 +33,11 @@ class CrowdLinkSerializer(serializers.Serializer[Any]):
     hours = serializers.IntegerField(source="link.hours")
     taken = serializers.IntegerField(help_text=_("Places of the most people that are not free again."))
     states = serializers.DictField(
-        child=serializers.IntegerField(), help_text=_("How many people are finished, working, late, freed, removed.")
+        child=serializers.IntegerField(),
+        help_text=_(
+            "How many people are finished, ended (their work was closed while they were at it), working, late, freed, "
+            "removed."
+        ),
     )
     rows = serializers.IntegerField(source="n_rows", help_text=_("Of its sheets, withdrawn ones left out."))
     full = serializers.IntegerField(
@@ -57,6 +61,12 @@ class NewCrowdLinkSerializer(serializers.Serializer[Any]):
     )
     completion_code = serializers.CharField(max_length=80, allow_blank=True, default="")
     completion_url = serializers.CharField(max_length=500, allow_blank=True, default="")
+    ended_code = serializers.CharField(
+        max_length=80,
+        allow_blank=True,
+        default="",
+        help_text=_("For who had begun when the work was closed or archived."),
+    )
 
 
 @extend_schema(methods=["GET"], responses=CrowdLinkSerializer(many=True))
@@ -94,6 +104,22 @@ def _told(request: Request, one: queries.LinkCounts) -> Any:
     ).data
 
 
+class EndedCodeSerializer(serializers.Serializer[Any]):
+    ended_code = serializers.CharField(max_length=80, allow_blank=True)
+
+
+@extend_schema(request=EndedCodeSerializer, responses={200: CrowdLinkSerializer})
+@api_view(["POST"])
+def ended_code(request: Request, slug: str, pk: int) -> Response:
+    """Give a link the code of those who had begun and cannot go on, since the work was closed or archived."""
+    study = study_of(request, slug, Role.MANAGER, archived=True)
+    link = get_object_or_404(CrowdLink.objects.select_related("study"), study=study, pk=pk)
+    sent = EndedCodeSerializer(data=request.data)
+    sent.is_valid(raise_exception=True)
+    actions.set_ended_code(link=link, code=sent.validated_data["ended_code"], by=user_of(request))
+    return Response(_told(request, _counted(link)))
+
+
 class ClosedSerializer(serializers.Serializer[Any]):
     closed = serializers.BooleanField(default=True, help_text=_("False opens it again."))
 
@@ -115,7 +141,8 @@ class ParticipantSerializer(serializers.Serializer[Any]):
     rater = serializers.CharField(source="participant.rater.code")
     came_at = serializers.DateTimeField(source="participant.came_at")
     state = serializers.ChoiceField([(state, state) for state in STATES])
-    rows = serializers.IntegerField()
+    given = serializers.IntegerField(help_text=_("Rows that they were given at first."))
+    rows = serializers.IntegerField(help_text=_("Rows that are theirs now."))
     submitted = serializers.IntegerField()
     seconds = serializers.IntegerField(help_text=_("Of active work."))
     finished_at = serializers.DateTimeField(allow_null=True)

@@ -61,6 +61,15 @@ class CrowdLinkForm(forms.Form):
         assume_scheme="https",
         help_text=_("Where they go back to the platform; it begins with https://."),
     )
+    ended_code = forms.CharField(
+        label=_("Code when we end it early"),
+        max_length=80,
+        required=False,
+        help_text=_(
+            "Shown to whoever had begun and cannot go on, since you have closed or archived what they were at. On "
+            "Prolific it is a second completion path, with a code of its own."
+        ),
+    )
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -86,3 +95,9 @@ class CrowdLinkForm(forms.Form):
         if url and not url.startswith("https://"):
             raise forms.ValidationError(_("The address begins with https://."))
         return url
+
+
+class EndedCodeForm(forms.Form):
+    """The code of those who cannot go on to the end, of a link that is there."""
+
+    ended_code = CrowdLinkForm.base_fields["ended_code"]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 
 from django.db.models import Count, Exists, OuterRef, Q
 from django.utils import timezone
@@ -30,17 +31,29 @@ def lets_in(number: str) -> bool:
 @dataclass(frozen=True)
 class Place:
     """How far somebody is with the rows that they were given. `rows`: those that are theirs now. `finished_at`: when
-    they submitted the last one, None while one is left or all were taken from them."""
+    they submitted the last one, None while one is left or all were taken from them. `stopped_at`: since when they can
+    do nothing of what is left, since its sheet was closed or the row taken back; None where they can, or are done."""
 
     participant: Participant
     rows: int
     submitted: int
     seconds: int
     finished_at: datetime | None
+    stopped_at: datetime | None
 
     @property
     def is_done(self) -> bool:
         return self.finished_at is not None
+
+    @cached_property
+    def is_ended(self) -> bool:
+        """Whether they could not go on to the end, through no fault of theirs: it was within their time."""
+        one = self.participant
+        if one.is_removed or self.is_done:
+            return False
+        if one.ended_at is not None:
+            return True
+        return one.freed_at is None and self.stopped_at is not None and self.stopped_at <= one.until
 
     @property
     def is_over(self) -> bool:
@@ -48,39 +61,94 @@ class Place:
         return self.participant.freed_at is not None or not self.rows
 
     @property
+    def outcome(self) -> str:
+        """What they are to be paid for."""
+        said = _OUTCOMES.get(self.state, self.state)
+        return said if self.is_done else f"{said} ({self.submitted} of {self.given} rows)"
+
+    @property
+    def given(self) -> int:
+        return len(self.participant.rows)
+
+    @property
     def left(self) -> int:
         return self.rows - self.submitted
 
-    @property
+    @cached_property
     def state(self) -> str:
         if self.participant.is_removed:
             return "removed"
         if self.is_done:
             return "finished"
+        if self.is_ended:
+            return "ended"
         if self.participant.freed_at is not None:
             return "freed"
         return "late" if self.participant.until < timezone.now() else "working"
 
 
+# For the file of participants, which programs read.
+_OUTCOMES = {"finished": "completed", "ended": "ended early", "working": "at work", "late": "left", "freed": "left"}
+
+
+# Looked up once: there are as many as rows that a crowd has.
+_SUBMITTED, _WITHDRAWN = Assignment.State.SUBMITTED.value, Assignment.State.WITHDRAWN.value
+_STOPS, _NEVER = ("pk", "withdrawn_at", "sheet__closed_at"), (None, None)
+
+
 def places(participants: Sequence[Participant]) -> list[Place]:
-    """One query."""
+    """One query, another one where somebody has not submitted all."""
     raters = {participant.rater_id for participant in participants}
-    told = Assignment.objects.filter(rater__in=raters, repeat=1).exclude(state=Assignment.State.WITHDRAWN)
-    had: dict[tuple[int, int], tuple[str, datetime | None, int]] = {
+    told = Assignment.objects.filter(rater__in=raters, repeat=1)
+    had = {
         (rater, row): (state, at, seconds)
         for rater, row, state, at, seconds in told.values_list(
             "rater", "row", "state", "submitted_at", "active_seconds"
         )
     }
-    found = []
-    for one in participants:
-        mine = [had[one.rater_id, row] for row in one.rows if (one.rater_id, row) in had]
-        done = [at for state, at, _seconds in mine if state == Assignment.State.SUBMITTED and at is not None]
-        is_done = bool(mine) and len(done) == len(mine) and one.freed_at is None
-        found.append(
-            Place(one, len(mine), len(done), sum(seconds for *_rest, seconds in mine), max(done) if is_done else None)
-        )
-    return found
+    is_whole = all(state == _SUBMITTED for state, _at, _seconds in had.values())
+    stops = {} if is_whole else _stops({participant.link.study_id for participant in participants})
+    return [_place(one, had, stops) for one in participants]
+
+
+def _stops(studies: Collection[int]) -> dict[int, tuple[datetime | None, datetime | None]]:
+    """Rows that were withdrawn, and those of closed sheets, with when the one and the other was. One query."""
+    stopped = Q(withdrawn_at__isnull=False) | Q(sheet__closed_at__isnull=False)
+    rows = Row.objects.filter(stopped, sheet__study__in=studies).order_by()
+    return {pk: (withdrawn, closed) for pk, withdrawn, closed in rows.values_list(*_STOPS)}
+
+
+def _place(
+    one: Participant,
+    had: Mapping[tuple[int, int], tuple[str, datetime | None, int]],
+    stops: Mapping[int, tuple[datetime | None, datetime | None]],
+) -> Place:
+    n, spent = 0, 0
+    done: list[datetime] = []
+    left: list[datetime | None] = []  # since when they cannot go on with each that is not submitted
+    lost: list[datetime] = []  # when each was taken from them; of what a plan takes back nobody knows it
+    for row in one.rows:
+        if (found := had.get((one.rater_id, row))) is None:
+            continue
+        state, submitted_at, seconds = found
+        if state == _WITHDRAWN:
+            lost.append(stops.get(row, _NEVER)[0] or one.came_at)
+            continue
+        n, spent = n + 1, spent + seconds
+        if state == _SUBMITTED and submitted_at is not None:
+            done.append(submitted_at)
+        else:
+            left.append(stops.get(row, _NEVER)[1])
+    is_done = bool(n) and not left and one.freed_at is None and one.ended_at is None
+    stopped = [at for at in left if at is not None] if n else lost or [one.came_at]
+    return Place(
+        participant=one,
+        rows=n,
+        submitted=len(done),
+        seconds=spent,
+        finished_at=max(done) if is_done else None,
+        stopped_at=max(stopped) if stopped and len(stopped) >= len(left) else None,
+    )
 
 
 def place_of(participant: Participant) -> Place:
@@ -89,10 +157,13 @@ def place_of(participant: Participant) -> Place:
 
 
 def of_user(user: User) -> list[Place]:
-    """Where somebody takes part by a link; two queries, one where they do nowhere."""
-    mine = Participant.objects.filter(user=user.pk, rater__active=True, link__study__archived_at=None)
-    found = list(mine.select_related("link__study").order_by("-pk"))
-    return places(found) if found else []
+    """Where somebody takes part by a link, of archived studies where they have not heard of the end; two queries, one
+    where they do nowhere."""
+    mine = Participant.objects.filter(user=user.pk, rater__active=True, link__study__deleted_at=None)
+    mine = mine.exclude(link__study__archived_at__isnull=False, ended_at__isnull=False)
+    found = list(mine.select_related("link__study__scheme", "rater").order_by("-pk"))
+    told = places(found) if found else []
+    return [place for place in told if place.is_ended or place.participant.link.study.archived_at is None]
 
 
 @dataclass(frozen=True)
@@ -114,9 +185,10 @@ class LinkCounts:
         return sum(place.participant.is_there for place in self.places)
 
 
-def links(study: Study) -> list[LinkCounts]:
-    """The links of a study, the last one first. Five queries."""
-    found = list(study.crowd_links.prefetch_related("sheets").select_related("created_by"))
+def links(study: Study, *, pk: int | None = None) -> list[LinkCounts]:
+    """The links of a study, or that one of them, the last one first. Five queries."""
+    of_study = study.crowd_links.prefetch_related("sheets").select_related("created_by")
+    found = list(of_study if pk is None else of_study.filter(pk=pk))
     came: dict[int, list[Participant]] = defaultdict(list)
     everybody = list(Participant.objects.filter(link__in=found).select_related("link", "rater").order_by("pk"))
     for one in everybody:

@@ -9,16 +9,19 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
+from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation import actions as annotating
+from annotation import queries as annotation_queries
 from annotation.crowd import actions, queries
 from annotation.crowd.addresses import address_of
-from annotation.crowd.forms import CrowdLinkForm
+from annotation.crowd.forms import CrowdLinkForm, EndedCodeForm
 from annotation.exchange.exports import safe_lines
 from annotation.models import CrowdLink, Participant, Role, Study, User
 from annotation.people.access import AppRequest, for_roles
@@ -28,6 +31,16 @@ from annotation.people.address import counted_address
 _NUMBER = re.compile(r"[A-Za-z0-9_.@-]{1,120}")
 # So many people come new from one address in a quarter of an hour: a class behind one router.
 _NEW_FROM_ONE = 60
+PEOPLE_A_PAGE = 100
+# As they can be chosen from.
+STATES = {
+    "finished": _lazy("completed"),
+    "ended": _lazy("ended early"),
+    "working": _lazy("at work"),
+    "late": _lazy("late"),
+    "freed": _lazy("left: gave way to others"),
+    "removed": _lazy("removed"),
+}
 
 
 @require_http_methods(["GET", "POST"])
@@ -58,7 +71,54 @@ def close(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     return redirect("annotation:crowd", study.slug)
 
 
-HEADER = ("participant", "rater", "came", "state", "rows", "submitted", "minutes", "finished")
+@require_GET
+@for_roles(Role.MANAGER)
+def crowd_people(request: AppRequest, study: Study, pk: int) -> HttpResponse:
+    """Who came by a link, a page of them, by their codes: how far they are, and what each is to be paid for."""
+    counts = next(iter(queries.links(study, pk=pk)), None)
+    if counts is None:
+        raise Http404
+    asked = {name: request.GET.get(name, "").strip() for name in ("q", "state")}
+    found = [
+        place
+        for place in counts.places
+        if asked["state"] in ("", place.state) and asked["q"].lower() in place.participant.rater.code.lower()
+    ]
+    page = Paginator(found, PEOPLE_A_PAGE).get_page(request.GET.get("page"))
+    states, users = counts.states, [place.participant.user_id for place in page]
+    roles = dict(study.memberships.filter(role=Role.ANNOTATOR, user__in=users).values_list("user", "pk"))
+    unfinished = annotation_queries.unfinished(study, users)
+    context = {
+        "study": study,
+        "scheme": study.scheme.parsed,
+        "link": counts.link,
+        "asked": asked,
+        "states": [(state, label, states.get(state, 0)) for state, label in STATES.items()],
+        "page": page,
+        "people": [
+            (place, STATES[place.state], roles.get(user or 0), unfinished.get(user or 0, 0))
+            for place, user in zip(page, users, strict=True)
+        ],
+        "form": EndedCodeForm(initial={"ended_code": counts.link.ended_code}),
+    }
+    return render(request, "annotation/crowd_people.html", context)
+
+
+@require_POST
+@for_roles(Role.MANAGER, archived=True)
+def ended_code(request: AppRequest, study: Study, pk: int) -> HttpResponse:
+    """The code of those who had begun and cannot go on; it is often wanted once they cannot."""
+    link = get_object_or_404(CrowdLink.objects.select_related("study"), study=study, pk=pk)
+    form = EndedCodeForm(request.POST)
+    if form.is_valid():
+        actions.set_ended_code(link=link, code=form.cleaned_data["ended_code"], by=request.user)
+        messages.success(request, _("Kept: the code when you end it early."))
+    else:
+        messages.error(request, " ".join(map(str, form.errors["ended_code"])))
+    return redirect("annotation:crowd-people", study.slug, link.pk)
+
+
+HEADER = ("participant", "rater", "came", "state", "outcome", "rows", "submitted", "minutes", "finished")
 
 
 @require_GET
@@ -79,7 +139,8 @@ def _line(place: queries.Place) -> list[str]:
     one, finished = place.participant, place.finished_at
     at = [one.came_at.isoformat(timespec="seconds"), finished.isoformat(timespec="seconds") if finished else ""]
     minutes = f"{place.seconds / 60:.1f}"
-    return [one.number, one.rater.code, at[0], place.state, str(place.rows), str(place.submitted), minutes, at[1]]
+    n = [str(place.rows), str(place.submitted)]
+    return [one.number, one.rater.code, at[0], place.state, place.outcome, *n, minutes, at[1]]
 
 
 @login_not_required
@@ -101,7 +162,7 @@ def take_part(request: HttpRequest, token: str) -> HttpResponse:
         if me != found.user and not queries.lets_in(found.number):
             return render(request, "annotation/take_part.html", context | {"elsewhere": True}, status=403)
         is_closed = found.user is None or not (found.user.is_active and found.rater.active)
-        if place.is_over or is_closed:
+        if is_closed or (place.is_over and not place.is_ended):
             return render(request, "annotation/take_part.html", context | {"is_over": True}, status=410)
     if request.method == "POST":
         return _begin(request, link, number, me, context)
@@ -121,29 +182,40 @@ def _begin(
         except actions.Elsewhere:
             return render(request, "annotation/take_part.html", context | {"elsewhere": True}, status=403)
         except annotating.Refused as refusal:
-            return render(request, "annotation/take_part.html", context | {"problem": str(refusal)}, status=409)
+            told = context | {"problem": str(refusal), "is_full": isinstance(refusal, actions.Full)}
+            return render(request, "annotation/take_part.html", told, status=409)
     if found.user is not None and me != found.user:
         login(request, found.user)
     return _on(found)
 
 
 def _on(participant: Participant) -> HttpResponse:
-    """To the only sheet of somebody, else to their list; to the end where all is done."""
-    if queries.place_of(participant).is_done:
+    """To the only sheet of somebody, else to their list; to the end where all is done, or was closed."""
+    place = queries.place_of(participant)
+    if place.is_ended:
+        actions.end_early(participant=participant)
+    if place.is_done or place.is_ended:
         return redirect("annotation:crowd-done", participant.pk)
     sheets = set(participant.rater.assignments.filter(row__in=participant.rows).values_list("row__sheet", flat=True))
     return redirect("annotation:sheet", sheets.pop()) if len(sheets) == 1 else redirect("annotation:my-work")
 
 
 @never_cache
-@require_GET
+@require_http_methods(["GET", "POST"])
 def done(request: AppRequest, pk: int) -> HttpResponse:
-    """The end: the code for who has submitted all that they were given; what is left for others."""
+    """The end: the code for who has submitted all that they were given, and that for whose work was closed, once they
+    say that they are through (POST); what is left for others."""
     mine = Participant.objects.filter(user=request.user.pk, link__study__deleted_at=None)
     mine = mine.select_related("link__study__scheme", "rater")
     participant = mine.filter(pk=pk).first()
     if participant is None:
         raise Http404
+    if request.method == "POST":
+        try:
+            actions.end_early(participant=participant)
+        except annotating.Refused as refusal:
+            messages.error(request, str(refusal))
+        return redirect("annotation:crowd-done", participant.pk)
     place = queries.place_of(participant)
     context = {"place": place, "link": participant.link, "study": participant.link.study}
     context["scheme"] = participant.link.study.scheme.parsed

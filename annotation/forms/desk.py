@@ -20,6 +20,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation import actions, doors, queries
 from annotation.forms.many import ManyField
 from annotation.models import Plan, Rater, Role, Row, Sheet, Study, User
+from annotation.models.people import RaterQuerySet
 from annotation.planning import BY_SHEET, Design, ImpossibleDesign, OverlapRequest, RowChoice, balanced_design
 from annotation.planning.sampling import Sample
 from annotation.queries import Given, MoreRequest, ReplanRequest, SheetToPlan, Startable, StudyRows
@@ -68,6 +69,11 @@ ALL_GIVEN = gettext_noop(
 
 def in_words_of(study: Study, sentence: Sentence) -> str:
     return gettext(sentence.template) % {**study.scheme.parsed.words.model_dump(), **dict(sentence.numbers)}
+
+
+def _one_by_one(raters: RaterQuerySet, crowd: Collection[int]) -> RaterQuerySet:
+    """Without those of a crowd, where they are many: their link gives them what they label."""
+    return raters.of_no_crowd() if crowd else raters
 
 
 class PlanForm(forms.Form):
@@ -121,7 +127,8 @@ class PlanForm(forms.Form):
         self._deviation = deviation
         scheme = study.scheme.parsed
         words = scheme.words
-        raters = study.raters.plannable().select_related("user")
+        self.crowd = queries.of_crowd(study)
+        raters = _one_by_one(study.raters.plannable(), self.crowd).select_related("user")
         self.judges = doors.judge_names(study)
         self.study = study
         self.given_to_judges = queries.given_to_judges(study)
@@ -434,8 +441,9 @@ class ReplanForm(forms.Form):
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         words = study.scheme.parsed.words
-        people = study.raters.present()
-        takers = study.raters.plannable()
+        self.crowd = queries.of_crowd(study)
+        people = _one_by_one(study.raters.present(), self.crowd)
+        takers = _one_by_one(study.raters.plannable(), self.crowd)
         self.fields["leaving"].queryset = people  # type: ignore[attr-defined]
         self.fields["takers"].queryset = takers  # type: ignore[attr-defined]
         help_text = _(
@@ -487,7 +495,8 @@ class MoreRatersForm(forms.Form):
         words = study.scheme.parsed.words.model_dump()
         self.had = queries.had(study)
         counts = self.had.rows_of_sheets
-        takers = study.raters.plannable().select_related("user")
+        self.crowd = queries.of_crowd(study)
+        takers = _one_by_one(study.raters.plannable(), self.crowd).select_related("user")
         sheets = _those(study.sheets.order_by("position"), counts, self.had.rows.sheets)
         fields: dict[str, Any] = self.fields
         fields["takers"].queryset, fields["sheets"].queryset = takers, sheets

@@ -36,6 +36,9 @@ class CrowdLink(models.Model):
     )
     completion_code = models.CharField(max_length=80, blank=True)
     completion_url = models.URLField(max_length=500, blank=True)
+    ended_code = models.CharField(
+        max_length=80, blank=True, help_text=_("For who had begun when the work was closed; empty: they get none.")
+    )
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     closed_at = models.DateTimeField(null=True, blank=True, help_text=_("Since then nobody new comes by it."))
@@ -51,6 +54,11 @@ class CrowdLink(models.Model):
         """What the button says that leads who is done to the end."""
         return str(_("Finish and get the code") if self.completion_code or self.completion_url else _("Finish"))
 
+    @property
+    def early_end(self) -> str:
+        """The same of who could not go on to the end."""
+        return str(_("Finish and get the code") if self.ended_code else _("Finish"))
+
 
 class ParticipantQuerySet(models.QuerySet["Participant"]):
     def removed(self) -> ParticipantQuerySet:
@@ -59,7 +67,7 @@ class ParticipantQuerySet(models.QuerySet["Participant"]):
 
     def there(self) -> ParticipantQuerySet:
         """Who counts against the most people."""
-        return self.filter(freed_at=None).exclude(rater__active=False, user__isnull=False)
+        return self.filter(freed_at=None, ended_at=None).exclude(rater__active=False, user__isnull=False)
 
 
 class Participant(models.Model):
@@ -72,6 +80,9 @@ class Participant(models.Model):
     rows = models.JSONField(help_text=_("The rows that they were given, by their numbers."))
     came_at = models.DateTimeField(auto_now_add=True)
     freed_at = models.DateTimeField(null=True, blank=True, help_text=_("When their place was given to others."))
+    ended_at = models.DateTimeField(
+        null=True, blank=True, help_text=_("When they were through with what had been closed while they were at work.")
+    )
 
     objects = ParticipantQuerySet.as_manager()
 
@@ -92,7 +103,7 @@ class Participant(models.Model):
     @property
     def is_there(self) -> bool:
         """Whether they count against the most people."""
-        return self.freed_at is None and not self.is_removed
+        return self.freed_at is None and self.ended_at is None and not self.is_removed
 
     @property
     def until(self) -> datetime:

@@ -47,6 +47,10 @@ class RaterQuerySet(QuerySet["Rater"]):
         """People who can be given work: here, with a login that is open, not paused."""
         return self.people().filter(active=True, simulated=False, user__is_active=True, paused_at=None)
 
+    def of_no_crowd(self) -> RaterQuerySet:
+        """Those who did not come by a link for a crowd."""
+        return self.filter(participations=None)
+
     def given_more(self) -> RaterQuerySet:
         """Raters of any kind who may be given more: here, not paused, and of no account that was closed."""
         return self.filter(active=True, paused_at=None).exclude(user__is_active=False)

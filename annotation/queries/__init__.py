@@ -33,9 +33,12 @@ from annotation.queries.grid import (
 )
 from annotation.queries.notes import Asked, notes, sheets_shown
 from annotation.queries.people import (
+    crowd_links,
     deletions_of,
     free_code,
     links,
+    members,
+    of_crowd,
     open_deletions_of,
     roles,
     studies_of,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 
 from annotation.models import (
+    CrowdLink,
     Deletion,
     Invite,
     Membership,
+    Participant,
     Rater,
     Role,
     Study,
@@ -40,6 +42,30 @@ def studies_of(user: User) -> list[Study]:
     for study in studies:
         study.roles = set(Role) if user.is_superuser else mine.get(study.pk, set())
     return studies
+
+
+def members(study: Study) -> list[Membership]:
+    """Who has which role, those left out who came by a link for a crowd and label: of these there may be thousands.
+    One query."""
+    of_crowd = Participant.objects.filter(link__study=study, user__isnull=False).values("user")
+    found = study.memberships.exclude(role=Role.ANNOTATOR, user__in=of_crowd)
+    return list(found.select_related("user").order_by("user__username", "role"))
+
+
+# Of so many who came by links for a crowd, pages that list raters one by one still list each.
+FEW_OF_CROWD = 20
+
+
+def of_crowd(study: Study) -> set[int]:
+    """The raters who came by links for a crowd, where they are too many to be listed one by one; else none. One
+    query."""
+    found = set(Participant.objects.filter(link__study=study).values_list("rater", flat=True))
+    return found if len(found) > FEW_OF_CROWD else set()
+
+
+def crowd_links(study: Study) -> list[CrowdLink]:
+    """The links by which somebody came, each with `n_people`. One query."""
+    return list(study.crowd_links.annotate(n_people=Count("participants")).filter(n_people__gt=0))
 
 
 def deletions_of(user: User) -> QuerySet[Deletion]:

@@ -14,6 +14,7 @@ from itertools import chain, combinations
 from typing import NamedTuple
 
 from django.db.models import Count
+from django.utils.translation import ngettext
 
 from annotation.models import Label, Question, Rater, Row, Sheet, Study
 from annotation.planning.precision import Assumptions, even_shares, half_width
@@ -60,6 +61,19 @@ class Times:
         return tuple(found.get(people, 0) for people in range(2, max(found) + 1))
 
 
+@dataclass(frozen=True)
+class Crowd:
+    """Many who came by links for a crowd, in the place of one rater."""
+
+    n: int
+    simulated: bool = False
+    user: None = None
+
+    @property
+    def code(self) -> str:
+        return ngettext("%(n)s person of a crowd", "%(n)s people of a crowd", self.n) % {"n": self.n}
+
+
 class Place(NamedTuple):
     """A cell of the matrix rater × row: how many people have the row, 0 where this rater has not."""
 
@@ -74,14 +88,14 @@ class SheetMatrix:
     sheet: Sheet
     times: Times
     rows: tuple[tuple[int, str], ...]
-    lines: tuple[tuple[Rater, tuple[Place, ...]], ...]
+    lines: tuple[tuple[Rater | Crowd, tuple[Place, ...]], ...]
     left_out: int = 0  # rows that are not drawn, since there are too many
     nobodys: int = 0  # rows that are not drawn, since nobody has them
 
 
 @dataclass(frozen=True)
 class Load:
-    rater: Rater
+    rater: Rater | Crowd
     times: Times
     sheets: int
     labels: int
@@ -115,6 +129,7 @@ class Coverage:
     matrices: tuple[SheetMatrix, ...]
     left_out: int  # sheets without a matrix, since there are too many
     loads: tuple[Load, ...]
+    of_crowd: Load | None  # that of many who came by links for a crowd, who have no line of their own
     shared: Mapping[tuple[int, int], int]  # two raters, the smaller key first -> the rows that both have, if any
     intervals: tuple[Interval, ...]
     kappa: float
@@ -127,6 +142,11 @@ class Coverage:
         return min(of_these), max(of_these)
 
     @property
+    def n_raters(self) -> int:
+        many = self.of_crowd.rater if self.of_crowd else None
+        return len(self.loads) + (many.n if isinstance(many, Crowd) else 0)
+
+    @property
     def drawn_loads(self) -> tuple[Load, ...]:
         """Those of all raters, or the largest and the smallest where there are too many."""
         if len(self.loads) <= MOST_RATERS:
@@ -135,10 +155,15 @@ class Coverage:
         return (*by_rows[: MOST_RATERS // 2], *by_rows[-MOST_RATERS // 2 :])
 
     @property
+    def listed(self) -> tuple[Load, ...]:
+        """The lines of the table of loads."""
+        return (*self.drawn_loads, self.of_crowd) if self.of_crowd else self.drawn_loads
+
+    @property
     def pairs(self) -> tuple[tuple[Rater, tuple[int | None, ...]], ...]:
         """Rater × rater, None on and above the diagonal; empty where there are too many to be drawn."""
-        raters = [load.rater for load in self.loads]
-        if len(raters) > MOST_PAIRED:
+        raters = [load.rater for load in self.loads if isinstance(load.rater, Rater)]
+        if self.n_raters > MOST_PAIRED:
             return ()
 
         def of_two(a: Rater, b: Rater) -> int:
@@ -151,7 +176,7 @@ class Coverage:
 
     @property
     def n_pairs(self) -> int:
-        return len(self.loads) * (len(self.loads) - 1) // 2
+        return self.n_raters * (self.n_raters - 1) // 2
 
     @property
     def most_shared(self) -> int:
@@ -224,11 +249,13 @@ def coverage(
     before: Sequence[Given] | None = None,
     section: str = "",
     drawn: bool = True,
+    crowd: Collection[int] = frozenset(),
 ) -> Coverage:
     """The picture of some seats.
 
     `rows`: the study's, where they have been read already. `before`: what they are compared with. `section`: all is
-    counted for this one alone. `drawn`: with the matrices of the sheets.
+    counted for this one alone. `drawn`: with the matrices of the sheets. `crowd`: raters who share one line, as
+    `of_crowd` has them.
 
     Nine queries, seven where the rows are given, and two less without matrices.
     """
@@ -241,18 +268,23 @@ def coverage(
     with_work = set(map(sheet_of.__getitem__, given.people))
     sheets = [pk for pk in rows.sheets if pk in with_work]
     at_work = given.rows.keys() | {seat.rater_id for seat in before or []}
-    raters_here = [rater for rater in study.raters.select_related("user") if rater.pk in at_work]
+    many = at_work.intersection(crowd)
+    alone = at_work - many
+    of_study = study.raters.of_no_crowd() if many else study.raters.all()
+    raters_here = [rater for rater in of_study.select_related("user") if rater.pk in alone]
     raters = sorted(raters_here, key=lambda rater: natural(rater.code))
     columns = columns_by_section(study)
     old = {(seat.row_id, seat.rater_id) for seat in before} if before is not None else None
     labels = _labels_of(study, given, sheet_of, columns, section)
+    rows_before = None if before is None else Counter(seat.rater_id for seat in before)
     return Coverage(
         times=Times.of(n for row_id, n in given.people.items() if row_id not in rows.withdrawn),
         withdrawn=sum(row_id in rows.withdrawn for row_id in given.people),
         labels=labels.total(),
-        matrices=tuple(_matrices(sheets[:MOST_SHEETS], rows, seats, raters, given.people, old)) if drawn else (),
+        matrices=tuple(_matrices(sheets[:MOST_SHEETS], rows, seats, raters, many, given.people, old)) if drawn else (),
         left_out=max(0, len(sheets) - MOST_SHEETS),
-        loads=tuple(_loads(given, before, raters, sheet_of, labels)),
+        loads=tuple(_load(rater, [rater.pk], given, rows_before, sheet_of, labels) for rater in raters),
+        of_crowd=_load(Crowd(len(many)), many, given, rows_before, sheet_of, labels) if many else None,
         shared=given.shared,
         intervals=tuple(_intervals(study, given, sheet_of, columns, kappa, section)),
         kappa=kappa,
@@ -265,10 +297,11 @@ def _matrices(
     of_study: StudyRows,
     seats: Iterable[Given],
     raters: Sequence[Rater],
+    many: Collection[int],
     people: Mapping[int, int],
     old: Collection[tuple[int, int]] | None,
 ) -> Iterable[SheetMatrix]:
-    """Of some sheets, in their order. Two queries, for the names."""
+    """Of some sheets, in their order; `many`: raters who share a line. Two queries, for the names."""
     rows: dict[int, list[int]] = {pk: [] for pk in sheets}
     for row_id, sheet_id in of_study.sheet_of.items():
         if sheet_id in rows:
@@ -284,18 +317,20 @@ def _matrices(
     place_of = {rater.pk: n for n, rater in enumerate(raters)}
     for sheet in Sheet.objects.filter(pk__in=sheets).order_by("position"):
         cells = [(row_id, names[row_id], seat_at[row_id]) for row_id in drawn[sheet.pk]]
-        lines = []
-        for key in sorted({key for _row_id, _name, of_row in cells for key in of_row}, key=place_of.__getitem__):
+        here = {key for _row_id, _name, of_row in cells for key in of_row}
+        lines: list[tuple[Rater | Crowd, tuple[Place, ...]]] = []
+        for key in sorted(here.difference(many), key=place_of.__getitem__):
             places = [
-                Place(
-                    row=name,
-                    people=people[row_id] if (mine := of_row.get(key)) else 0,
-                    began=bool(mine and mine.began),
-                    new=bool(mine and old is not None and (row_id, key) not in old),
-                )
+                _place(row_id, name, [mine] if (mine := of_row.get(key)) else [], people, old)
                 for row_id, name, of_row in cells
             ]
             lines.append((raters[place_of[key]], tuple(places)))
+        if shared := here.intersection(many):
+            places = [
+                _place(row_id, name, [seat for key, seat in of_row.items() if key in shared], people, old)
+                for row_id, name, of_row in cells
+            ]
+            lines.append((Crowd(len(shared)), tuple(places)))
         yield SheetMatrix(
             sheet=sheet,
             times=Times.of(people[pk] for pk in rows[sheet.pk] if pk in people and pk not in of_study.withdrawn),
@@ -304,6 +339,17 @@ def _matrices(
             left_out=len(had[sheet.pk]) - len(cells),
             nobodys=len(rows[sheet.pk]) - len(had[sheet.pk]),
         )
+
+
+def _place(
+    row_id: int, name: str, seats: Sequence[Given], people: Mapping[int, int], old: Collection[tuple[int, int]] | None
+) -> Place:
+    return Place(
+        row=name,
+        people=people[row_id] if seats else 0,
+        began=any(seat.began for seat in seats),
+        new=old is not None and any((row_id, seat.rater_id) not in old for seat in seats),
+    )
 
 
 def labels_asked(study: Study, seats: Iterable[Given], rows: StudyRows) -> int:
@@ -336,23 +382,23 @@ def _labels_of(
     return labels
 
 
-def _loads(
+def _load(
+    rater: Rater | Crowd,
+    pks: Collection[int],
     given: _Seats,
-    before: Sequence[Given] | None,
-    raters: Sequence[Rater],
+    rows_before: Mapping[int, int] | None,
     sheet_of: Mapping[int, int],
     labels: Mapping[int, int],
-) -> Iterable[Load]:
-    rows_before = None if before is None else Counter(seat.rater_id for seat in before)
-    for rater in raters:
-        mine = given.rows.get(rater.pk, [])
-        yield Load(
-            rater=rater,
-            times=Times.of(map(given.people.__getitem__, mine)),
-            sheets=len(set(map(sheet_of.__getitem__, mine))),
-            labels=labels[rater.pk],
-            before=None if rows_before is None else rows_before[rater.pk],
-        )
+) -> Load:
+    """Of one rater, or of many in one line."""
+    rows = list(chain.from_iterable(given.rows.get(pk, ()) for pk in pks))
+    return Load(
+        rater=rater,
+        times=Times.of(map(given.people.__getitem__, rows)),
+        sheets=len(set(map(sheet_of.__getitem__, rows))),
+        labels=sum(labels[pk] for pk in pks),
+        before=None if rows_before is None else sum(rows_before[pk] for pk in pks),
+    )
 
 
 def _intervals(

@@ -24,7 +24,7 @@ from annotation.exchange.spreadsheet.hints import hint
 from annotation.labels import history
 from annotation.models import Assignment, Rater, Role, Sheet, Study, User
 from annotation.queries.grid import Cell, GridLine, GridStep, GridTable
-from annotation.queries.plan_picture import Place
+from annotation.queries.plan_picture import Crowd, Place
 from annotation.scheme.marking import Piece, compared
 from annotation.scheme.rewording import Difference
 from annotation.scheme.spec import QuestionSpec
@@ -221,7 +221,10 @@ class Coded(Protocol):
 
 @register.simple_tag
 def rater(rater: Coded, repeat: int = 1, *, short: bool = False) -> SafeString:
-    """A rater's code as every page shows it: a simulated one is marked. `short`: where there is little room."""
+    """A rater's code as every page shows it: a simulated one is marked. `short`: where there is little room. Many of a
+    crowd have words in the place of a code."""
+    if isinstance(rater, Crowd):
+        return format_html("{}", rater.code)
     code = format_html("<code>{}</code>", rater.code if repeat == 1 else f"{rater.code} ({repeat})")
     if not rater.simulated:
         return code

@@ -114,6 +114,7 @@ def _kinds_named(scheme: SchemeSpec) -> list[str]:
 
 
 IMPORTS = RunPages(
+    run=Import,
     template="annotation/import_run.html",
     numbers="annotation/_import_run.html",
     runs=lambda study: study.imports.select_related("study"),

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation import actions, queries
 from annotation.forms.desk import InviteForm, JoinForm
-from annotation.models import Invite, Membership, Participant, Role, Study, User
+from annotation.models import Invite, Membership, Role, Study, User
 from annotation.people import bound_invites, mail
 from annotation.people.access import AppRequest, for_roles
 
@@ -44,9 +44,9 @@ def people(request: AppRequest, study: Study) -> HttpResponse:
         if invite.email and mail.is_set_up():
             _send_link(request, invite, link)
         return redirect("annotation:people", study.slug)
-    members = study.memberships.select_related("user").order_by("user__username", "role")
-    raters = {rater.user_id: rater for rater in study.raters.filter(user__isnull=False)}
-    unfinished = queries.unfinished(study)
+    members = queries.members(study)
+    raters = {rater.user_id: rater for rater in study.raters.filter(user__in=[one.user_id for one in members])}
+    unfinished = queries.unfinished(study, [one.user_id for one in members])
     links = Counter(queries.links(study).values_list("created_by", flat=True))
 
     def told(membership: Membership) -> dict[str, Any]:
@@ -58,13 +58,12 @@ def people(request: AppRequest, study: Study) -> HttpResponse:
             "links": links[membership.user_id] if membership.role == Role.MANAGER else 0,
         }
 
-    of_crowd = set(Participant.objects.filter(link__study=study).values_list("user", flat=True))
     context = {
         "study": study,
         "scheme": study.scheme.parsed,
         "form": form,
-        "members": [told(one) for one in members if one.user_id not in of_crowd],
-        "crowd": [told(one) for one in members if one.user_id in of_crowd],
+        "members": [told(one) for one in members],
+        "crowd": queries.crowd_links(study),
         "invites": study.invites.select_related("created_by", "used_by")[:50],
         "link": request.session.pop("invite", None),
     }
@@ -182,4 +181,6 @@ def remove_member(request: AppRequest, study: Study, pk: int) -> HttpResponse:
                 links,
             ) % {"n": links}
         messages.success(request, said)
+    if (link := request.POST.get("crowd", "")).isdecimal() and study.crowd_links.filter(pk=link[:18]).exists():
+        return redirect("annotation:crowd-people", study.slug, int(link))
     return redirect("annotation:people", study.slug)

@@ -20,7 +20,7 @@ from annotation.forms.desk import MoreRatersForm, PlanForm, ReplanForm, Withdraw
 from annotation.models import Assignment, Rater, Role, Row, Study
 from annotation.people.access import AppRequest, for_roles
 from annotation.planning import BY_SHEET, NOTHING_SHARED, Design, ImpossibleDesign
-from annotation.queries import DrawnMore, DrawnReplan, Given, StudyRows, WorkGiven, setup, undoing
+from annotation.queries import DrawnMore, DrawnReplan, Given, StudyRows, setup, undoing
 from annotation.queries.plan_picture import coverage, labels_asked
 from annotation.scheme.spec import SectionSpec
 from base.text import natural
@@ -78,9 +78,7 @@ def plan(request: AppRequest, study: Study) -> HttpResponse:
     context["standing_judges"] = dict(sorted(of_judges.items()))
     if not form.counts:
         context |= {"has_rows": setup.has_rows(study), "way_in": setup.way_in(study)}
-    return render(
-        request, "annotation/plan.html", context | _standing(study, form.work, request.GET.get("section", ""))
-    )
+    return render(request, "annotation/plan.html", context | _standing(study, form, request.GET.get("section", "")))
 
 
 def _deviation(request: AppRequest) -> float | None:
@@ -102,6 +100,7 @@ def _after(study: Study, form: PlanForm, new: list[Given], after: list[Given]) -
         kappa=_kappa(form),
         before=form.standing,
         section=section.key if section else "",
+        crowd=form.crowd,
     )
     raters = list(form.cleaned_data["raters"])
     return {
@@ -159,16 +158,19 @@ def _left_out(form: PlanForm) -> int:
     return max(0, offered - sum(map(len, form.free)))
 
 
-def _standing(study: Study, work: WorkGiven, section: str) -> dict[str, Any]:
+def _standing(study: Study, form: PlanForm, section: str) -> dict[str, Any]:
     """What the plan page shows of the work that is given already."""
-    seats = work.seats
+    work = form.work
+    seats, picture = work.seats, None
     shown = _section(study, seats, section)
+    if seats:
+        picture = coverage(study, seats, rows=work.rows, section=shown.key if shown else "", crowd=form.crowd)
     withdrawn = Row.objects.none()
     if work.rows.withdrawn:
         withdrawn = Row.objects.filter(sheet__study=study).exclude(withdrawn_at=None)
         withdrawn = withdrawn.exclude(queries.coming_rows(study.pk)).order_by("sheet__position", "position")
     return {
-        "standing": coverage(study, seats, rows=work.rows, section=shown.key if shown else "") if seats else None,
+        "standing": picture,
         "sections": study.scheme.parsed.sections if _of_some_sections(seats) else [],
         "section": shown.key if shown else "",
         "vacancies": queries.vacancies(study, work.rows) if work.any_lost else None,
@@ -234,8 +236,8 @@ def replan(request: AppRequest, study: Study) -> HttpResponse:
             return _apply_replan(request, study, form, drawn)
         context["changed"] = request.method == "POST" and drawn != replan.digest
         context["preview"] = {
-            "coverage": coverage(study, replan.after, rows=replan.rows, before=replan.before),
-            "now": coverage(study, replan.before, rows=replan.rows, drawn=False),
+            "coverage": coverage(study, replan.after, rows=replan.rows, before=replan.before, crowd=form.crowd),
+            "now": coverage(study, replan.before, rows=replan.rows, drawn=False, crowd=form.crowd),
             "moves": _moves(study, replan),
             "n_moves": replan.n_moves,
             "stuck": replan.stuck,
@@ -296,8 +298,8 @@ def more_raters(request: AppRequest, study: Study) -> HttpResponse:
         section = shown.key if shown else ""
         context["changed"] = request.method == "POST" and drawn != more.digest
         context["preview"] = {
-            "coverage": coverage(study, more.after, rows=rows, before=more.before, section=section),
-            "now": coverage(study, more.before, rows=rows, section=section, drawn=False),
+            "coverage": coverage(study, more.after, rows=rows, before=more.before, section=section, crowd=form.crowd),
+            "now": coverage(study, more.before, rows=rows, section=section, drawn=False, crowd=form.crowd),
             "section": shown,
             "asked": asked,
             "more": more,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,10 +13,48 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import URLPattern, path
 from django.views.decorators.http import require_GET, require_POST
 
+from annotation import queries
 from annotation.actions import Refused
-from annotation.models import Role, Study
+from annotation.models import Role, Study, User
 from annotation.people.access import AppRequest, for_roles
+from work.line import InLine
+from work.models import Run
 from work.views import run_page
+
+# So many of the runs that come before one are named.
+_NAMED = 5
+
+
+@dataclass(frozen=True)
+class Before:
+    """What is said of the runs before one that waits. `named`: those of the first that its reader may look at, each
+    with its place; `unnamed`: how many more there are."""
+
+    named: Sequence[tuple[Any, InLine]]
+    unnamed: int
+
+
+def told_before(before: Sequence[InLine], user: User) -> Before | None:
+    """None where nothing is before it. Else, of the first few, a query for each kind of work, one for each run's maker
+    and one for each study."""
+    if not before:
+        return None
+    of_kinds: dict[type[Run], list[int]] = {}
+    for one in before[:_NAMED]:
+        if one.kind.run in _PAGES:
+            of_kinds.setdefault(one.kind.run, []).append(one.pk)
+    found: dict[tuple[type[Run], int], Any] = {}
+    for table, pks in of_kinds.items():
+        runs: QuerySet[Any] = table._default_manager.filter(pk__in=pks)
+        found |= {(table, run.pk): run for run in runs.select_related("study")}
+    roles = {study: queries.roles(user, study) for study in {run.study for run in found.values()}}
+    named = [
+        (run, one)
+        for one in before[:_NAMED]
+        if (run := found.get((one.kind.run, one.pk))) is not None
+        and roles[run.study] & set(_PAGES[one.kind.run].readers)
+    ]
+    return Before(named, len(before) - len(named))
 
 
 @dataclass(frozen=True)
@@ -24,6 +62,7 @@ class RunPages:
     """In what the pages of the kinds of runs differ.
 
     Attributes:
+        run: the table.
         template: of the page; it extends “work/run_page.html”.
         numbers: the part of it that is fetched again while the run works.
         runs: of a study, with what the page shows of them.
@@ -32,6 +71,7 @@ class RunPages:
         readers: who may look; `writers`: who may cancel and resume.
     """
 
+    run: type[Run]
     template: str
     numbers: str
     runs: Callable[[Study], QuerySet[Any]]
@@ -41,6 +81,9 @@ class RunPages:
     resumed_with: Callable[[AppRequest, Any], dict[str, Any]] = lambda _request, _run: {}
     readers: tuple[Role, ...] = (Role.MANAGER, Role.RESEARCHER)
     writers: tuple[Role, ...] = (Role.MANAGER,)
+
+    def __post_init__(self) -> None:
+        _PAGES[self.run] = self
 
     def paths(self, route: str, *, page: str, cancel: str, resume: str) -> list[URLPattern]:
         """The table of URLs below `route`, which has the study's slug and the run's pk; the others: names."""
@@ -54,6 +97,7 @@ class RunPages:
         """One run; its numbers are fetched again every two seconds while it works."""
         run = get_object_or_404(self.runs(study), pk=pk)
         context = {"study": study, "may_write": bool(study.roles & set(self.writers)), **self.context(run)}
+        context["before"] = told_before(context["progress"].before, request.user)
         return run_page(request, run, template=self.template, numbers=self.numbers, context=context)
 
     def _cancel(self, request: AppRequest, study: Study, pk: int) -> HttpResponse:
@@ -68,3 +112,7 @@ class RunPages:
         except Refused as refused:
             messages.error(request, str(refused))
         return redirect(run)
+
+
+# The pages of the kinds of runs, by their tables.
+_PAGES: dict[type[Run], RunPages] = {}

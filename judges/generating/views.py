@@ -120,6 +120,7 @@ def _of_run(run: GenerationRun) -> dict[str, Any]:
 
 
 GENERATING = RunPages(
+    run=GenerationRun,
     template="judges/generation.html",
     numbers="judges/_generation_progress.html",
     runs=lambda study: study.generation_runs.select_related("model", "study", "started_by"),

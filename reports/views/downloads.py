@@ -47,6 +47,7 @@ def _exports(study: Study) -> QuerySet[Export]:
 
 
 DOWNLOADS = RunPages(
+    run=Export,
     template="reports/download.html",
     numbers="reports/_download.html",
     runs=_exports,

@@ -164,6 +164,34 @@ def test_it_costs_the_same_for_few_rows_and_many(leases: Leases, django_assert_n
         coverage(leases.study, given.seats, rows=given.rows)
 
 
+def test_many_of_a_crowd_share_a_line(leases: Leases) -> None:
+    """Anna has all three rows; two of a crowd have the first one, and one of these the second, which is new."""
+    crowd = [builders.rater(leases.study, builders.user(f"crowd-{n}")) for n in range(2)]
+    builders.row(leases.sheet, "Clause 3")
+    one, other = (rater.code for rater in crowd)
+    before = seats_of(leases, {"A1": [0, 1, 2], one: [0], other: [0]})
+    after = seats_of(leases, {"A1": [0, 1, 2], one: [0, 1], other: [0]})
+    apart = coverage(leases.study, after, before=before)
+    picture = coverage(leases.study, after, before=before, crowd={rater.pk for rater in crowd} | {10**6})
+
+    assert [load.rater.code for load in picture.loads] == ["A1"]
+    assert picture.of_crowd is not None
+    # Of their three seats two are of the row that three have, one of the row that two have; 8 cells a row.
+    assert picture.of_crowd.rater.code == "2 people of a crowd"
+    assert picture.of_crowd.times == Times(twice=1, thrice=2)
+    assert (picture.of_crowd.before, picture.of_crowd.change) == (2, 1)
+    assert (picture.of_crowd.labels, picture.of_crowd.sheets) == (24, 1)
+    lines = {rater.code: [(place.people, place.new) for place in places] for rater, places in picture.matrices[0].lines}
+    assert lines == {
+        "A1": [(3, False), (2, False), (1, False)],
+        "2 people of a crowd": [(3, False), (2, True), (0, False)],
+    }
+    # What is said of all is said of all.
+    assert (picture.times, picture.labels, picture.shared) == (apart.times, apart.labels, apart.shared)
+    assert (picture.intervals, picture.n_pairs) == (apart.intervals, apart.n_pairs)
+    assert coverage(leases.study, after).of_crowd is None
+
+
 def test_what_is_too_much_for_a_page_is_counted_and_not_drawn(leases: Leases, monkeypatch: pytest.MonkeyPatch) -> None:
     builders.rater(leases.study, builders.user("clara"))
     builders.row(leases.sheet, "Clause 3")

@@ -127,9 +127,265 @@ def test_whose_rows_were_all_taken_back_is_told(leases: Leases) -> None:
     for row in Row.objects.filter(pk__in=participant.rows):
         annotating.withdraw_row(row=row, reason="The page is gone.", by=leases.manager)
     done = reverse("annotation:crowd-done", args=[participant.pk])
-    for page, status in ((address(link, ALBA), 410), (done, 200)):
+    for page in (address(link, ALBA), done):
         told = client.get(page)
-        assert (told.status_code, "nothing left for you here" in told.content.decode()) == (status, True)
+        assert (told.status_code, "closed while you were at it" in told.content.decode()) == (200, True)
+
+
+def close(sheet: Sheet, leases: Leases) -> None:
+    annotating.close_sheet(sheet=sheet, by=leases.manager)
+
+
+def place(participant: Participant) -> queries.Place:
+    return queries.place_of(Participant.objects.select_related("link", "rater").get(pk=participant.pk))
+
+
+def begun(leases: Leases, client: Client, link: CrowdLink, *, submitted: int = 1, number: str = ALBA) -> Participant:
+    """Somebody who has submitted some of their rows."""
+    client.post(address(link, number))
+    participant = Participant.objects.get(number=number)
+    for assignment in participant.rater.assignments.select_related("row__sheet").order_by("pk")[:submitted]:
+        builders.label(assignment)
+        annotating.submit(assignment=assignment)
+    return participant
+
+
+@pytest.mark.parametrize(
+    ("how", "submitted"),
+    [("the sheet is closed", 0), ("the sheet is closed", 1), ("the study is archived", 1), ("the rows are gone", 0)],
+)
+def test_whose_work_is_closed_midway_is_told_and_gets_a_code(leases: Leases, how: str, submitted: int) -> None:
+    sheet, client = crowd_sheet(leases), Client()
+    link = made(leases, sheet, ended_code="EARLY")
+    participant = begun(leases, client, link, submitted=submitted)
+    if how == "the sheet is closed":
+        close(sheet, leases)
+    elif how == "the study is archived":
+        annotating.archive_study(study=leases.study, by=leases.manager)
+    else:
+        for row in Row.objects.filter(pk__in=participant.rows):
+            annotating.withdraw_row(row=row, reason="The page is gone.", by=leases.manager)
+    end = reverse("annotation:crowd-done", args=[participant.pk])
+    for page in (address(link, ALBA), end):
+        told = client.get(page)
+        said = told.content.decode()
+        assert told.status_code == 200
+        assert "closed while you were at it" in said
+        assert f"you have submitted {submitted} of 2 clauses" in said
+        assert "Finish and get the code" in said
+        assert "EARLY" not in said  # that they were given it is to be known
+    assert end in client.get(reverse("annotation:my-work")).content.decode()
+    assert client.post(address(link, ALBA)).url == end  # type: ignore[attr-defined]
+    said = client.get(end).content.decode()
+    assert "EARLY" in said
+    assert "C0DE" not in said
+    assert (place(participant).state, place(participant).outcome) == ("ended", f"ended early ({submitted} of 2 rows)")
+
+
+def test_without_an_early_code_it_is_said_what_to_do(leases: Leases) -> None:
+    sheet, client = crowd_sheet(leases), Client()
+    participant = begun(leases, client, made(leases, sheet))
+    close(sheet, leases)
+    end = reverse("annotation:crowd-done", args=[participant.pk])
+    assert "Finish</button>" in client.get(end).content.decode()
+    said = client.post(end, follow=True).content.decode()
+    assert "Return the study on the platform" in said
+    assert "that you have submitted 1 of 2 clauses" in said
+
+
+def test_the_closed_sheet_itself_leads_to_the_end(leases: Leases) -> None:
+    sheet, client = crowd_sheet(leases), Client()
+    participant = begun(leases, client, made(leases, sheet))
+    page, end = reverse("annotation:sheet", args=[sheet.pk]), reverse("annotation:crowd-done", args=[participant.pk])
+    assert end not in client.get(page).content.decode()
+    close(sheet, leases)
+    assert end in client.get(page).content.decode()
+
+
+def test_who_can_go_on_ends_nothing(leases: Leases) -> None:
+    client = Client()
+    participant = begun(leases, client, made(leases, crowd_sheet(leases), ended_code="EARLY"))
+    end = reverse("annotation:crowd-done", args=[participant.pk])
+    said = client.post(end, follow=True).content.decode()
+    assert "Nothing was closed: you can go on." in said
+    assert "1 clause is left" in said
+    assert "EARLY" not in said
+    assert Participant.objects.get().ended_at is None
+
+
+def test_who_was_through_with_what_was_closed_stays_so_when_it_is_opened_again(leases: Leases) -> None:
+    """They were given a code, and their rows lack somebody again."""
+    sheet, client = crowd_sheet(leases, rows=2), Client()
+    link = made(leases, sheet, people_per_row=1, most_people=1, ended_code="EARLY")
+    participant = begun(leases, client, link)
+    close(sheet, leases)
+    client.post(address(link, ALBA))
+    annotating.open_sheet(sheet=sheet)
+    assert place(participant).state == "ended"
+    assert "EARLY" in client.get(reverse("annotation:crowd-done", args=[participant.pk])).content.decode()
+    [told] = queries.links(leases.study)
+    assert (dict(told.states), told.taken) == ({"ended": 1}, 0)
+    bora = actions.take_place(link=link, number=BORA)
+    assert len(bora.rows) == 1
+    assert (place(participant).state, place(participant).outcome) == ("ended", "ended early (1 of 2 rows)")
+
+
+def test_who_did_not_say_so_goes_on_when_it_is_opened_again(leases: Leases) -> None:
+    sheet, client = crowd_sheet(leases), Client()
+    participant = begun(leases, client, made(leases, sheet))
+    close(sheet, leases)
+    annotating.open_sheet(sheet=sheet)
+    assert place(participant).state == "working"
+
+
+@pytest.mark.parametrize(("hours_late", "state"), [(-1, "ended"), (1, "late")])
+def test_it_was_their_fault_if_their_time_was_over_when_it_was_closed(
+    leases: Leases, hours_late: float, state: str
+) -> None:
+    sheet, client = crowd_sheet(leases), Client()
+    participant = begun(leases, client, made(leases, sheet, hours=3))
+    Participant.objects.update(came_at=timezone.now() - timedelta(hours=3 + hours_late))
+    close(sheet, leases)
+    assert place(participant).state == state
+    later = timezone.now() - timedelta(days=2)  # it stays what it was
+    Participant.objects.update(came_at=later)
+    Sheet.objects.filter(pk=sheet.pk).update(closed_at=later + timedelta(hours=3 + hours_late))
+    assert place(participant).state == state
+
+
+def test_who_comes_after_frees_no_place_of_whose_work_was_closed_as_if_they_were_late(leases: Leases) -> None:
+    """They come two days later, to hear how it ended."""
+    sheet, other, client = crowd_sheet(leases, rows=1), builders.sheet(leases.study, "Other", n_rows=1), Client()
+    link = made(leases, sheet, other, rows_each=1, people_per_row=1, ended_code="EARLY")
+    participant = begun(leases, client, link, submitted=0)
+    mine = Row.objects.select_related("sheet").get(pk=participant.rows[0]).sheet
+    close(mine, leases)
+    then = timezone.now() - timedelta(days=2)
+    Participant.objects.update(came_at=then)
+    Sheet.objects.filter(pk=mine.pk).update(closed_at=then)
+    actions.take_place(link=link, number=BORA)
+    assert place(participant).state == "ended"
+    assert client.post(address(link, ALBA)).url.endswith(f"/done/{participant.pk}/")  # type: ignore[attr-defined]
+    assert "EARLY" in client.get(reverse("annotation:crowd-done", args=[participant.pk])).content.decode()
+
+
+def test_one_closed_sheet_of_two_stops_nobody_who_has_work_on_the_other(leases: Leases) -> None:
+    one, two = crowd_sheet(leases, rows=1), builders.sheet(leases.study, "Two", n_rows=1)
+    participant = begun(leases, Client(), made(leases, one, two, rows_each=2), submitted=0)
+    close(one, leases)
+    assert place(participant).state == "working"
+    close(two, leases)
+    assert place(participant).state == "ended"
+
+
+def test_who_is_removed_gets_no_code_though_the_sheet_is_closed(leases: Leases) -> None:
+    sheet, client = crowd_sheet(leases), Client()
+    link = made(leases, sheet, ended_code="EARLY")
+    participant = begun(leases, client, link)
+    close(sheet, leases)
+    assert participant.user is not None
+    annotating.remove_member(membership=participant.user.memberships.get(), by=leases.manager)
+    assert place(participant).state == "removed"
+    assert client.get(address(link, ALBA)).status_code == 410
+    client.post(reverse("annotation:crowd-done", args=[participant.pk]))
+    assert Participant.objects.get().ended_at is None
+
+
+def test_who_finds_all_places_taken_is_told_what_to_do(leases: Leases) -> None:
+    link = made(leases, crowd_sheet(leases), most_people=1)
+    actions.take_place(link=link, number=ALBA)
+    refused = Client().post(address(link, BORA))
+    assert refused.status_code == 409
+    assert "All places are taken." in refused.content.decode()
+    assert "return the study there" in refused.content.decode()
+
+
+def test_the_list_for_payment_says_of_each_how_it_went(
+    leases: Leases, client_of: ClientOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sheet, manager = crowd_sheet(leases), client_of(leases.manager)
+    link = made(leases, sheet)
+    submit_all(actions.take_place(link=link, number=ALBA))
+    begun(leases, Client(), link, number=BORA)
+    late = actions.take_place(link=link, number=CELO)
+    Participant.objects.filter(pk=late.pk).update(came_at=timezone.now() - timedelta(hours=5))
+    close(sheet, leases)
+    told = manager.get(reverse("annotation:crowd-participants", args=["leases", link.pk])).content.decode()
+    lines = {line["participant"]: line for line in csv.DictReader(io.StringIO(told))}
+    assert [(lines[one]["state"], lines[one]["outcome"]) for one in (ALBA, BORA, CELO)] == [
+        ("finished", "completed"),
+        ("ended", "ended early (1 of 2 rows)"),
+        ("late", "left (0 of 2 rows)"),
+    ]
+    page = reverse("annotation:crowd-people", args=["leases", link.pk])
+    people = manager.get(page).content.decode()
+    codes = list(Rater.objects.filter(participations__link=link).order_by("pk").values_list("code", flat=True))
+    assert all(code in people for code in codes)
+    assert not any(number in people for number in (ALBA, BORA, CELO))  # the platform's ids stand in the file alone
+    only = manager.get(f"{page}?state=ended").content.decode()
+    assert [f'"{code}"' in only or f">{code}<" in only for code in codes] == [False, True, False]
+    assert "1 of 2" in only
+    found = manager.get(f"{page}?q={codes[2].lower()}").content.decode()
+    assert [f">{code}<" in found for code in codes] == [False, False, True]
+    monkeypatch.setattr("annotation.crowd.views.PEOPLE_A_PAGE", 2)
+    assert "page 1 of 2" in manager.get(page).content.decode()
+    assert f">{codes[2]}<" in manager.get(f"{page}?page=2").content.decode()
+    assert "Nobody is like that" in manager.get(f"{page}?state=freed").content.decode()
+    assert manager.get(reverse("annotation:crowd-people", args=["leases", link.pk + 1])).status_code == 404
+
+
+def test_somebody_is_removed_from_the_list_and_one_comes_back_to_it(leases: Leases, client_of: ClientOf) -> None:
+    link, manager = made(leases, crowd_sheet(leases)), client_of(leases.manager)
+    alba = actions.take_place(link=link, number=ALBA)
+    assert alba.user is not None
+    page = reverse("annotation:crowd-people", args=["leases", link.pk])
+    remove = reverse("annotation:remove-member", args=["leases", alba.user.memberships.get().pk])
+    assert remove in manager.get(page).content.decode()
+    assert manager.post(remove, {"crowd": link.pk}).url == page  # type: ignore[attr-defined]
+    assert remove not in manager.get(page).content.decode()
+    assert place(alba).state == "removed"
+
+
+def test_an_early_code_is_given_once_it_is_wanted(leases: Leases, client_of: ClientOf, api_of: ApiOf) -> None:
+    sheet, client, manager = crowd_sheet(leases), Client(), client_of(leases.manager)
+    link = made(leases, sheet)
+    participant = begun(leases, client, link)
+    annotating.archive_study(study=leases.study, by=leases.manager)
+    client.post(address(link, ALBA))
+    end = reverse("annotation:crowd-done", args=[participant.pk])
+    assert "no code" in client.get(end).content.decode()
+    kept = manager.post(reverse("annotation:crowd-ended-code", args=["leases", link.pk]), {"ended_code": "EARLY"})
+    assert kept.url == reverse("annotation:crowd-people", args=["leases", link.pk])  # type: ignore[attr-defined]
+    assert "EARLY" in client.get(end).content.decode()
+    manager.post(reverse("annotation:crowd-ended-code", args=["leases", link.pk]), {"ended_code": "x" * 81})
+    assert CrowdLink.objects.get().ended_code == "EARLY"
+    at = reverse("api:crowd-ended-code", args=["leases", link.pk])
+    told = api_of(leases.manager).post(at, {"ended_code": "LATER"}, format="json").json()
+    assert (told["states"]["ended"], CrowdLink.objects.get().ended_code) == (1, "LATER")
+    said = AuditEvent.objects.filter(kind=AuditEvent.Kind.INVITE).values_list("what", flat=True)
+    assert Counter(said)[f"=crowd #{link.pk}"] == 2
+
+
+def test_people_of_a_crowd_are_one_line_among_the_members(leases: Leases, client_of: ClientOf) -> None:
+    link, page = made(leases, crowd_sheet(leases)), reverse("annotation:people", args=["leases"])
+    manager = client_of(leases.manager)
+    sizes, asked = [], []
+    for n in (1, 5):
+        for one in range(n):
+            actions.take_place(link=link, number=f"{n}-{one}")
+        with CaptureQueriesContext(connection) as queries_of:
+            said = manager.get(page).content.decode()
+        sizes.append(len(said))
+        asked.append(len(queries_of))
+    assert "6 people came by “May”" in said
+    assert reverse("annotation:crowd-people", args=["leases", link.pk]) in said
+    assert "crowd-" not in said.replace("/people/crowd", "")
+    assert abs(sizes[1] - sizes[0]) < 20
+    assert asked[0] == asked[1]
+    boss = Participant.objects.latest("pk").user
+    assert boss is not None
+    annotating.add_member(study=leases.study, user=boss, role="researcher", by=leases.manager)  # type: ignore[arg-type]
+    assert boss.username in manager.get(page).content.decode()
 
 
 def test_without_a_code_none_is_promised(leases: Leases) -> None:

@@ -7,11 +7,14 @@ from collections import Counter
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation import actions, doors, queries
-from annotation.models import Assignment, Plan, Rater, Role, Sheet, User
+from annotation.crowd import actions as crowd
+from annotation.models import Assignment, CrowdLink, Plan, Rater, Role, Sheet, User
 from annotation.planning import OverlapRequest, balanced_design
 from tests import builders
 from tests.annotation.planning import CHANGED, apply_sections, draw, numbers, offered, plan_url
@@ -494,3 +497,45 @@ def test_a_program_is_told_what_is_wrong_with_a_plan(
     assert (refused.status_code, list(refused.json())) == (400, [field])
     assert sentence in str(refused.json()[field])
     assert not Plan.objects.exists()
+
+
+def of_a_crowd(leases: Leases, n: int) -> list[Rater]:
+    sheet = builders.sheet(leases.study, "Crowd", n_rows=2)
+    link = crowd.make_link(
+        study=leases.study, title="May", sheets=[sheet], rows_each=1, people_per_row=9, most_people=9, hours=3,
+        asks_for="", completion_code="", completion_url="", by=leases.manager,
+    )  # fmt: skip
+    return [crowd.take_place(link=link, number=f"p{one}").rater for one in range(n)]
+
+
+@pytest.mark.parametrize(("few", "listed"), [(3, True), (2, False)], ids=["a few", "many"])
+def test_many_of_a_crowd_are_given_rows_by_their_link_and_not_planned(
+    leases: Leases, loan: Sheet, client_of: ClientOf, monkeypatch: pytest.MonkeyPatch, few: int, listed: bool
+) -> None:
+    monkeypatch.setattr("annotation.queries.people.FEW_OF_CROWD", few)
+    manager, raters = client_of(leases.manager), of_a_crowd(leases, 3)
+    for page in ("plan", "replan", "more-raters"):
+        shown = manager.get(reverse(f"annotation:{page}", args=["leases"])).content.decode()
+        boxes = set(re.findall(r'name="(?:raters|takers|leaving)" value="(\d+)"', shown))
+        assert [str(rater.pk) in boxes for rater in raters] == [listed] * 3
+        assert ("3 people came by links for a crowd" in shown) is not listed
+    plan = manager.get(plan_url(leases))
+    assert ("3 people of a crowd" in plan.content.decode()) is not listed
+    planned = set(plan.context["form"].initial["raters"])
+    assert planned.isdisjoint(rater.pk for rater in raters) is not listed
+
+
+def test_a_plan_is_no_larger_for_a_large_crowd(
+    leases: Leases, loan: Sheet, client_of: ClientOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("annotation.queries.people.FEW_OF_CROWD", 2)
+    manager, told = client_of(leases.manager), []
+    of_a_crowd(leases, 3)
+    for _ in range(2):
+        with CaptureQueriesContext(connection) as asked:
+            size = len(manager.get(plan_url(leases)).content)
+        told.append((len(asked), size))
+        for number in range(6):
+            crowd.take_place(link=CrowdLink.objects.get(), number=f"more{number}")
+    assert told[0][0] == told[1][0]
+    assert abs(told[0][1] - told[1][1]) < 200

@@ -481,6 +481,7 @@ VALID: dict[str, Valid] = {
         body=lambda _world: {"scheme_text": builders.SCHEME}, args=with_candidates
     ),
     "GET /schemes/": Valid("root"),
+    "POST /studies/{slug}/crowd-links/{id}/ended-code/": Valid(body=lambda _world: {"ended_code": "EARLY"}),
     "POST /studies/{slug}/crowd-links/": Valid(body=lambda _world: {"title": "Crowd", "most_people": 3}),
     "POST /studies/{slug}/webhooks/": Valid(body=lambda _world: {"address": "https://hooks.example/in"}),
     "POST /studies/{slug}/webhooks/{id}/switched/": Valid(body=lambda _world: {"on": False}),

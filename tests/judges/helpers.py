@@ -126,7 +126,7 @@ def later(run: Run | ExtractionRun, seconds: float) -> None:
     back = timedelta(seconds=seconds)
     for field in ("lease_until", "not_before", "done_at"):
         run.items.exclude(**{field: None}).update(**{field: F(field) - back})
-    for field in ("enqueued_at", "started_at", "rest_until"):
+    for field in ("queued_at", "enqueued_at", "started_at", "rest_until"):
         type(run).objects.filter(pk=run.pk).exclude(**{field: None}).update(**{field: F(field) - back})
 
 

@@ -290,7 +290,8 @@ def test_a_trial_under_way_says_one_thing(
 ) -> None:
     tried(leases, author, method="cloze", location=helpers.save_tiny_model(tmp_path), prompt_text=helpers.CLOZE)
     trial, now = Trial.objects.get(), timezone.now()
-    Trial.objects.update(started_at=now - timedelta(seconds=begun_s), enqueued_at=now - timedelta(seconds=begun_s))
+    begun = now - timedelta(seconds=begun_s)
+    Trial.objects.update(started_at=begun, queued_at=begun, enqueued_at=begun)
     changes = dict(item)
     if "not_before" in changes:
         changes["not_before"] = now + timedelta(seconds=changes["not_before"])

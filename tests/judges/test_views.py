@@ -83,7 +83,7 @@ def test_the_list_costs_the_same_with_more_runs(
 ) -> None:
     for name in ("w1", "w2", "w3"):
         actions.start_run(study=leases.study, judge=helpers.lexical_judge(name), by=None)
-    with django_assert_max_num_queries(10):
+    with django_assert_max_num_queries(11):
         manager.get(f"/studies/{leases.study.slug}/judges/")
 
 
@@ -156,7 +156,7 @@ def test_a_run_behind_another_one_says_what_it_waits_for(leases: Leases, run: Ru
     run.items.update(state="claimed", token=uuid4(), lease_until=timezone.now() + timedelta(seconds=60))
     page = manager.get(address(leases, waits)).content.decode()
     assert "no worker has taken one up" not in page
-    assert "are at other work" in page
+    assert "Waits behind 1 other run:" in page
 
 
 def test_a_row_that_fails_while_one_watches_is_named_too(leases: Leases, judge: Judge, manager: Client) -> None:

@@ -247,7 +247,7 @@ def test_who_lacks_a_migration_is_not_ready(db: None, monkeypatch: pytest.Monkey
 
 def ago(run: Batch, **time: float) -> None:
     then = timezone.now() - timedelta(**time)
-    Batch.objects.filter(pk=run.pk).update(started_at=then, enqueued_at=then)
+    Batch.objects.filter(pk=run.pk).update(started_at=then, queued_at=then, enqueued_at=then)
 
 
 def test_a_queue_stands_still_when_work_waits_and_nobody_is_at_any(db: None) -> None:

@@ -18,11 +18,11 @@ from django.utils.translation import gettext as _
 from base import logs
 from work import kinds, queries
 from work.actions.holding import DATABASE_ERRORS, Held, claim, claim_all, held, let_go, release, release_strays
-from work.actions.runs import end, finish, leave
+from work.actions.runs import end, finish, leave, send_items
 from work.kinds import Kind
 from work.models import Item, Run
 from work.outcomes import Away, GiveUp, ItemFailed, NotWanted, RunFailed, TryAgain
-from work.states import ItemState, RunState
+from work.states import SHORT_WORK_PRIORITY, ItemState, RunState
 
 log = logging.getLogger(__name__)
 
@@ -33,6 +33,8 @@ T = TypeVar("T")
 MAX_RESTS = 3
 # Seconds for which a worker asks a database that is away, to give back what it holds; seconds between two asks at most.
 _PATIENCE, _LONGEST_PAUSE = 600, 10
+# Seconds between two looks whether somebody waits for short work.
+_LOOKS_EVERY = 1
 # Seconds between two looks after items that this process holds in the database alone.
 _STRAYS_EVERY = 15
 _strays_seen = 0.0
@@ -46,8 +48,10 @@ def is_passing(error: Exception) -> bool:
     return isinstance(error, DATABASE_ERRORS) or (isinstance(error, OSError) and error.errno in _NO_ROOM)
 
 
-def do_items(*, kind: Kind[Any], item_ids: Sequence[int]) -> int:
+def do_items(*, kind: Kind[Any], item_ids: Sequence[int], gives_way: bool = False) -> int:
     """Do some items, one after the other. Those that somebody else has are passed over.
+
+    `gives_way`: where somebody waits for short work on the same queue, the rest goes back there, right behind that.
 
     Returns how many were done. What goes wrong with one is written to it, and a mistake of ours to the log as well; the
     others go on.
@@ -56,6 +60,7 @@ def do_items(*, kind: Kind[Any], item_ids: Sequence[int]) -> int:
     done = 0
     left = list(item_ids)
     group, following = _Group(kind), _Group(kind)
+    looked = time.monotonic()
     try:
         group.take(left)
         while group:
@@ -63,6 +68,11 @@ def do_items(*, kind: Kind[Any], item_ids: Sequence[int]) -> int:
                 following.take(left, fresh=True)
             done += group.do(following)
             run, group, following = group.run, following, _Group(kind)
+            if gives_way and left and time.monotonic() - looked > _LOOKS_EVERY:
+                looked = time.monotonic()
+                if _insist(partial(queries.somebody_waits, kind, run.queue)):
+                    send_items(run, run.items.filter(pk__in=left), priority=SHORT_WORK_PRIORITY)
+                    left.clear()
             if not group:
                 group.take(left)
             if group.run != run:  # else it goes on

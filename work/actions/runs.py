@@ -9,7 +9,8 @@ from typing import Any
 
 from celery import current_app
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import DateTimeField, F, QuerySet, Value
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from work import kinds, queries
@@ -62,7 +63,13 @@ def resume(run: Run, *, enqueue: bool = True) -> int:
     )
     if n:
         type(run)._default_manager.filter(pk=run.pk).update(
-            state=RunState.RUNNING, ended_at=None, error="", enqueued_times=0, rests=0, rest_until=None
+            state=RunState.RUNNING,
+            ended_at=None,
+            error="",
+            queued_at=None,
+            enqueued_times=0,
+            rests=0,
+            rest_until=None,
         )
         put_on_queue(run, send=enqueue)
     return n
@@ -76,24 +83,27 @@ def leave(run: Run, items: QuerySet[Any]) -> None:
 
 
 def put_on_queue(run: Run, *, send: bool = True) -> None:
-    """Put all items of a run that a worker may take on the queue, once this transaction is through."""
-    run.queue = run.wanted_queue
+    """Put all queued items of a run on the queue, once this transaction is through. What is there already keeps its
+    place."""
+    run.queue, now = run.wanted_queue, timezone.now()
+    place = {"queued_at": Coalesce("queued_at", Value(now), output_field=DateTimeField())} if send else {}
     type(run)._default_manager.filter(pk=run.pk).update(
-        queue=run.queue, enqueued_at=timezone.now(), enqueued_times=F("enqueued_times") + 1
+        queue=run.queue, enqueued_at=now, enqueued_times=F("enqueued_times") + 1, **place
     )
     if send:
         send_items(run, run.items.filter(queries.due(timezone.now())))
 
 
-def send_items(run: Run, items: QuerySet[Any], *, size: int | None = None) -> None:
-    """`size`: how many go into one message, where it is not the kind's."""
+def send_items(run: Run, items: QuerySet[Any], *, size: int | None = None, priority: int | None = None) -> None:
+    """`size`: how many go into one message, `priority`: of the messages, where they are not the kind's."""
     kind = kinds.of(run)
     pks = list(items.order_by(*kind.order).values_list("pk", flat=True))
     size = size or kind.in_a_message(run)
+    priority = kind.priority if priority is None else priority
     batches = [pks[start : start + size] for start in range(0, len(pks), size)]
     if batches:
         transaction.on_commit(
-            partial(_publish, kind=kind.key, queue=run.wanted_queue, priority=kind.priority, batches=batches)
+            partial(_publish, kind=kind.key, queue=run.wanted_queue, priority=priority, batches=batches)
         )
 
 

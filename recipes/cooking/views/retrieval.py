@@ -229,6 +229,7 @@ def _of_run(run: Retrieval) -> dict[str, Any]:
 
 
 RETRIEVING = RunPages(
+    run=Retrieval,
     template="recipes/retrieval.html",
     numbers="recipes/_retrieval_progress.html",
     runs=lambda study: study.retrievals.select_related("study", "started_by"),

@@ -182,6 +182,16 @@ inside(rewordedSince, "[data-close]", HTMLElement).addEventListener("click", () 
   rewordedSince.hidden = true;
 });
 
+// --- the sheet was closed since ---------------------------------------------------------------------------------------
+
+const closedSince = byId("closed-since");
+saving.acknowledged.push(() => {
+  closedSince.hidden = !saving.closed;
+});
+inside(closedSince, "[data-close]", HTMLElement).addEventListener("click", () => {
+  closedSince.hidden = true;
+});
+
 cells.isClosed = "closed" in byId("evidence").dataset;
 const submitting = new Submitting({
   cells,

@@ -32,6 +32,7 @@ class Migration(migrations.Migration):
                 ('started_at', models.DateTimeField(auto_now_add=True)),
                 ('ended_at', models.DateTimeField(blank=True, null=True)),
                 ('queue', models.CharField(default='cpu', max_length=20)),
+                ('queued_at', models.DateTimeField(null=True)),
                 ('enqueued_at', models.DateTimeField(null=True)),
                 ('enqueued_times', models.PositiveIntegerField(default=0)),
                 ('rests', models.PositiveSmallIntegerField(default=0)),
