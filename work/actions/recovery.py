@@ -83,7 +83,7 @@ def _look_after(kind: Kind[Any], run: Run, *, at_start: bool) -> None:
 def _tell_sent(run: Run, now: datetime) -> None:
     """Of a run whose items wait for hours, that some were sent just now: the queue would seem to stand still."""
     if run.enqueued_at is None or run.enqueued_at < now - queries.LONGEST_WAIT:
-        type(run)._default_manager.filter(pk=run.pk).update(enqueued_at=now, enqueued_times=1)
+        type(run)._default_manager.filter(pk=run.pk).update(queued_at=now, enqueued_at=now, enqueued_times=1)
 
 
 def _is_quiet(run: Run) -> bool:
