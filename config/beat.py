@@ -17,13 +17,18 @@ from celery.worker import state
 log = logging.getLogger(__name__)
 
 _BEGIN = datetime(2000, 1, 1, tzinfo=UTC)
+# As `work.states.LONG_WORK_PRIORITY`, which settings cannot ask.
+_AMONG_LONG_WORK = 6
 # Seconds between two looks at the process of `-B`.
 _LOOK_EVERY = 5.0
 
 
-def every(seconds: float, task: str) -> dict[str, Any]:
-    """An entry of Celery's schedule, due at the start."""
-    return {"task": task, "schedule": schedule(seconds, nowfun=_now), "last_run_at": _BEGIN - timedelta(days=1)}
+def every(seconds: float, task: str, *, can_wait: bool = False) -> dict[str, Any]:
+    """An entry of Celery's schedule, due at the start. `can_wait`: it takes its turn among the items of long runs, and
+    does not come before them."""
+    entry: dict[str, Any] = {"task": task, "schedule": schedule(seconds, nowfun=_now)}
+    entry["last_run_at"] = _BEGIN - timedelta(days=1)
+    return entry | ({"options": {"priority": _AMONG_LONG_WORK}} if can_wait else {})
 
 
 def _now() -> datetime:

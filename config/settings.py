@@ -707,10 +707,12 @@ if CELERY_BROKER_URL.startswith("filesystem"):
     _queue_dir = VAR_DIR / "queue"
     for _name in ("messages", "control"):
         _make(_queue_dir / _name, "PALATE_VAR")
-    CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, str | int] = {
+    CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, str | float] = {
         "data_folder_in": str(_queue_dir / "messages"),
         "data_folder_out": str(_queue_dir / "messages"),
         "control_folder": str(_queue_dir / "control"),
+        # Seconds between two looks into the folder, and so between two messages at least.
+        "polling_interval": 0.25,
     }
 else:
     # A task that is not acknowledged in this time is delivered again. Longer than any task of ours takes; the recovery
@@ -719,11 +721,11 @@ else:
 CELERY_BEAT_SCHEDULER = "celery.beat:Scheduler"  # keeps nothing on a disk
 CELERY_BEAT_SCHEDULE = {
     "recover": every(15, "work.tasks.recover"),
-    "clean-uploads": every(3600, "annotation.tasks.clean_uploads"),
-    "clean-audit": every(3600, "annotation.tasks.clean_audit"),
-    "clean-webhooks": every(3600, "annotation.tasks.clean_webhooks"),
-    "clean-sessions": every(3600, "accounts.tasks.clean_sessions"),
-    "clean-exports": every(3600, "reports.tasks.clean_exports"),
+    "clean-uploads": every(3600, "annotation.tasks.clean_uploads", can_wait=True),
+    "clean-audit": every(3600, "annotation.tasks.clean_audit", can_wait=True),
+    "clean-webhooks": every(3600, "annotation.tasks.clean_webhooks", can_wait=True),
+    "clean-sessions": every(3600, "accounts.tasks.clean_sessions", can_wait=True),
+    "clean-exports": every(3600, "reports.tasks.clean_exports", can_wait=True),
     "watch-queues": every(60, "operating.tasks.watch_queues"),
     "watch-certificates": every(300, "reports.tasks.watch_certificates"),
 }

@@ -15,6 +15,7 @@ from celery.beat import ScheduleEntry, Service
 from django.conf import settings
 
 from config import celery_app
+from work.states import LONG_WORK_PRIORITY
 
 ROOT = Path(__file__).resolve().parents[1]
 PATIENCE_SECONDS = 120
@@ -53,6 +54,14 @@ def test_what_comes_round_is_due_at_the_start_and_then_by_a_clock_that_nobody_se
     assert due(after=61) == ["recover", "watch-queues"]
     assert due(after=4000) == every
     scheduler.sync()
+
+
+def test_cleaning_takes_its_turn_among_long_runs_and_alarms_do_not() -> None:
+    told = {name: entry.get("options", {}).get("priority") for name, entry in settings.CELERY_BEAT_SCHEDULE.items()}
+    assert {name for name, priority in told.items() if priority is None} == {
+        "recover", "watch-queues", "watch-certificates",
+    }  # fmt: skip
+    assert set(told.values()) - {None} == {LONG_WORK_PRIORITY}
 
 
 @pytest.mark.once

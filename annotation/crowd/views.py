@@ -13,7 +13,7 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -34,12 +34,12 @@ _NEW_FROM_ONE = 60
 PEOPLE_A_PAGE = 100
 # As they can be chosen from.
 STATES = {
-    "finished": _lazy("completed"),
-    "ended": _lazy("ended early"),
-    "working": _lazy("at work"),
-    "late": _lazy("late"),
-    "freed": _lazy("left: gave way to others"),
-    "removed": _lazy("removed"),
+    "finished": gettext_lazy("completed"),
+    "ended": gettext_lazy("ended early"),
+    "working": gettext_lazy("at work"),
+    "late": gettext_lazy("late"),
+    "freed": gettext_lazy("left: gave way to others"),
+    "removed": gettext_lazy("removed"),
 }
 
 
