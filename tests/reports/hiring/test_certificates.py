@@ -35,6 +35,7 @@ from reports.exports.making import make_file
 from reports.hiring import actions, queries
 from reports.hiring.models import FrozenCertificate
 from reports.hiring.recomputing import recompute as computed_again
+from reports.hiring.queries import supervising
 from reports.models import Certificate, Export, Revocation, Split, TestLook
 from reports.queries import label_table
 from tests import builders
@@ -510,15 +511,16 @@ def test_a_sheet_is_supervised_once_all_of_it_is_finished_and_stays_as_it_was() 
     actions.take_over(certificate=certificate, share=100, seed=1, raters=[boris], shown=todo.digest, by=world.manager)
     mine = list(Assignment.objects.filter(rater=boris).order_by("row__position", "row__sheet"))
     of_sheet = Counter(assignment.row.sheet_id for assignment in mine)
-    paths = []
+    counted = []  # by document, in the order of the sheets that were finished
     for done, assignment in enumerate(mine, 1):  # a document of each sheet in turn
         world.say(assignment, wrong=0.3, seed=done)
         finished = Counter(one.row.sheet_id for one in mine[:done])
         watched = queries.watch_of(certificate)
         assert watched.n_clusters == sum(finished[sheet] == n for sheet, n in of_sheet.items())
-        paths.append(watched.path_wrong.tolist())
-    assert len(paths[-1]) == 4
-    for before, after in itertools.pairwise(paths):
+        found = supervising.whole_sheets(certificate, supervising.supervised(certificate))
+        counted.append([(place, one.wrong) for place, one in found])
+    assert len({place for place, _wrong in counted[-1]}) == 4
+    for before, after in itertools.pairwise(counted):
         assert after[: len(before)] == before
 
 
