@@ -34,8 +34,8 @@ from reports.data.arrays import Filters
 from reports.exports.making import make_file
 from reports.hiring import actions, queries
 from reports.hiring.models import FrozenCertificate
-from reports.hiring.recomputing import recompute as computed_again
 from reports.hiring.queries import supervising
+from reports.hiring.recomputing import recompute as computed_again
 from reports.models import Certificate, Export, Revocation, Split, TestLook
 from reports.queries import label_table
 from tests import builders
