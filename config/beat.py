@@ -17,18 +17,18 @@ from celery.worker import state
 log = logging.getLogger(__name__)
 
 _BEGIN = datetime(2000, 1, 1, tzinfo=UTC)
-# As `work.states.LONG_WORK_PRIORITY`, which settings cannot ask.
-_AMONG_LONG_WORK = 6
+# As `work.states.SHORT_WORK_PRIORITY`, which settings cannot ask.
+_BETWEEN_LONG_WORK = 3
 # Seconds between two looks at the process of `-B`.
 _LOOK_EVERY = 5.0
 
 
 def every(seconds: float, task: str, *, can_wait: bool = False) -> dict[str, Any]:
-    """An entry of Celery's schedule, due at the start. `can_wait`: it takes its turn among the items of long runs, and
-    does not come before them."""
+    """An entry of Celery's schedule, due at the start. `can_wait`: it comes behind short work, and between two messages
+    of a long run: behind all that it has sent it would be out of date before its turn, for as long as the run takes."""
     entry: dict[str, Any] = {"task": task, "schedule": schedule(seconds, nowfun=_now)}
     entry["last_run_at"] = _BEGIN - timedelta(days=1)
-    return entry | ({"options": {"priority": _AMONG_LONG_WORK}} if can_wait else {})
+    return entry | ({"options": {"priority": _BETWEEN_LONG_WORK}} if can_wait else {})
 
 
 def _now() -> datetime:

@@ -13,9 +13,10 @@ from types import SimpleNamespace
 import pytest
 from celery.beat import ScheduleEntry, Service
 from django.conf import settings
+from kombu import Connection
 
 from config import celery_app
-from work.states import LONG_WORK_PRIORITY
+from work.states import LONG_WORK_PRIORITY, SHORT_WORK_PRIORITY
 
 ROOT = Path(__file__).resolve().parents[1]
 PATIENCE_SECONDS = 120
@@ -56,12 +57,24 @@ def test_what_comes_round_is_due_at_the_start_and_then_by_a_clock_that_nobody_se
     scheduler.sync()
 
 
-def test_cleaning_takes_its_turn_among_long_runs_and_alarms_do_not() -> None:
-    told = {name: entry.get("options", {}).get("priority") for name, entry in settings.CELERY_BEAT_SCHEDULE.items()}
+def test_cleaning_comes_between_the_messages_of_a_long_run_and_alarms_come_first(tmp_path: Path) -> None:
+    """Behind all that a run of days has sent each cleaning was out of date before its turn: none was done meanwhile."""
+    entries = settings.CELERY_BEAT_SCHEDULE
+    told = {name: entry.get("options", {}).get("priority") for name, entry in entries.items()}
     assert {name for name, priority in told.items() if priority is None} == {
         "recover", "watch-queues", "watch-certificates",
     }  # fmt: skip
-    assert set(told.values()) - {None} == {LONG_WORK_PRIORITY}
+    folders = {name: str(tmp_path) for name in ("data_folder_in", "data_folder_out", "control_folder")}
+    transport = "config.folder_queue:Transport"
+    with Connection("filesystem://", transport=transport, transport_options=folders) as connection:
+        queue = connection.SimpleQueue("cpu", serializer="json")
+        for priority in (LONG_WORK_PRIORITY, LONG_WORK_PRIORITY, SHORT_WORK_PRIORITY):
+            queue.put(priority, priority=priority)
+        queue.put("cleaning", priority=told["clean-uploads"])
+        queue.put("recovery")
+        taken = [queue.get(block=False).payload for _n in range(5)]
+    assert taken == ["recovery", SHORT_WORK_PRIORITY, "cleaning", LONG_WORK_PRIORITY, LONG_WORK_PRIORITY]
+    assert set(told.values()) - {None} == {SHORT_WORK_PRIORITY}
 
 
 @pytest.mark.once

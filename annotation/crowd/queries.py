@@ -93,7 +93,7 @@ _OUTCOMES = {"finished": "completed", "ended": "ended early", "working": "at wor
 
 # Looked up once: there are as many as rows that a crowd has.
 _SUBMITTED, _WITHDRAWN = Assignment.State.SUBMITTED.value, Assignment.State.WITHDRAWN.value
-_STOPS, _NEVER = ("pk", "withdrawn_at", "sheet__closed_at"), (None, None)
+_STOPS, _NEVER = ("withdrawn_at", "sheet__closed_at", "sheet__archived_at"), (None, None, None)
 
 
 def places(participants: Sequence[Participant]) -> list[Place]:
@@ -101,27 +101,31 @@ def places(participants: Sequence[Participant]) -> list[Place]:
     raters = {participant.rater_id for participant in participants}
     told = Assignment.objects.filter(rater__in=raters, repeat=1)
     had = {
-        (rater, row): (state, at, seconds)
-        for rater, row, state, at, seconds in told.values_list(
-            "rater", "row", "state", "submitted_at", "active_seconds"
+        (rater, row): (state, at, seconds, handed_to)
+        for rater, row, state, at, seconds, handed_to in told.values_list(
+            "rater", "row", "state", "submitted_at", "active_seconds", "handed_to"
         )
     }
-    is_whole = all(state == _SUBMITTED for state, _at, _seconds in had.values())
+    is_whole = all(state == _SUBMITTED for state, *_others in had.values())
     stops = {} if is_whole else _stops({participant.link.study_id for participant in participants})
     return [_place(one, had, stops) for one in participants]
 
 
-def _stops(studies: Collection[int]) -> dict[int, tuple[datetime | None, datetime | None]]:
-    """Rows that were withdrawn, and those of closed sheets, with when the one and the other was. One query."""
+_When = tuple[datetime | None, datetime | None, datetime | None]
+
+
+def _stops(studies: Collection[int]) -> dict[int, _When]:
+    """Rows that were withdrawn, and those of closed sheets, with when the one and the other was, and when the sheet was
+    archived. One query."""
     stopped = Q(withdrawn_at__isnull=False) | Q(sheet__closed_at__isnull=False)
     rows = Row.objects.filter(stopped, sheet__study__in=studies).order_by()
-    return {pk: (withdrawn, closed) for pk, withdrawn, closed in rows.values_list(*_STOPS)}
+    return {pk: (withdrawn, closed, archived) for pk, withdrawn, closed, archived in rows.values_list("pk", *_STOPS)}
 
 
 def _place(
     one: Participant,
-    had: Mapping[tuple[int, int], tuple[str, datetime | None, int]],
-    stops: Mapping[int, tuple[datetime | None, datetime | None]],
+    had: Mapping[tuple[int, int], tuple[str, datetime | None, int, int | None]],
+    stops: Mapping[int, _When],
 ) -> Place:
     n, spent = 0, 0
     done: list[datetime] = []
@@ -130,9 +134,13 @@ def _place(
     for row in one.rows:
         if (found := had.get((one.rater_id, row))) is None:
             continue
-        state, submitted_at, seconds = found
+        state, submitted_at, seconds, handed_to = found
         if state == _WITHDRAWN:
-            lost.append(stops.get(row, _NEVER)[0] or one.came_at)
+            withdrawn, _closed, archived = stops.get(row, _NEVER)
+            if withdrawn is None and archived is not None and handed_to is None:
+                left.append(archived)  # taken back with its sheet, which nobody had finished
+            else:
+                lost.append(withdrawn or one.came_at)
             continue
         n, spent = n + 1, spent + seconds
         if state == _SUBMITTED and submitted_at is not None:
@@ -140,7 +148,7 @@ def _place(
         else:
             left.append(stops.get(row, _NEVER)[1])
     is_done = bool(n) and not left and one.freed_at is None and one.ended_at is None
-    stopped = [at for at in left if at is not None] if n else lost or [one.came_at]
+    stopped = [at for at in left if at is not None] if n or left else lost or [one.came_at]
     return Place(
         participant=one,
         rows=n,

@@ -89,8 +89,10 @@ def switch(*, hook: Webhook, on: bool, by: User | None) -> None:
         waiting.filter(wanted_at__lt=now - GIVEN_UP_AFTER).update(**too_old)
         waiting.update(not_before=now)
         # It is ended by the recovery where nothing waits.
-        anew = {"error": "", "rests": 0, "rest_until": None, "failing_since": None, "enqueued_at": now}
-        Webhook.objects.filter(pk=hook.pk).update(state=State.RUNNING, ended_at=None, enqueued_times=0, **anew)
+        anew = {"error": "", "rests": 0, "rest_until": None, "failing_since": None, "queued_at": None}
+        Webhook.objects.filter(pk=hook.pk).update(
+            state=State.RUNNING, ended_at=None, enqueued_at=now, enqueued_times=0, **anew
+        )
     _note(locked, by, "on: " if on else "off: ")
 
 

@@ -81,7 +81,8 @@ def wake(hooks: Collection[Webhook], now: datetime) -> None:
     ended = [hook.pk for hook in hooks if hook.state == Webhook.State.FINISHED]
     if ended:
         running = {"state": Webhook.State.RUNNING, "ended_at": None, "enqueued_at": now, "enqueued_times": 0}
-        Webhook.objects.filter(pk__in=ended).update(**running)
+        # Its place on the queue was that of what it had to send before.
+        Webhook.objects.filter(pk__in=ended).update(queued_at=None, **running)
 
 
 def _on(study_id: int) -> list[Webhook]:

@@ -278,6 +278,38 @@ def test_one_closed_sheet_of_two_stops_nobody_who_has_work_on_the_other(leases: 
     assert place(participant).state == "ended"
 
 
+@pytest.mark.parametrize(
+    ("submitted", "state"), [(0, "ended"), (1, "ended"), (2, "finished")], ids=["nothing", "a part", "all"]
+)
+def test_archiving_their_sheet_ends_it_early_as_closing_it_does(leases: Leases, submitted: int, state: str) -> None:
+    """What nobody has begun is taken back then: who had submitted one of two was told that all were."""
+    sheet, client = crowd_sheet(leases), Client()
+    link = made(leases, sheet, ended_code="EARLY")
+    participant = begun(leases, client, link, submitted=submitted)
+    annotating.archive_sheet(sheet=sheet, by=leases.manager)
+    assert (place(participant).state, place(participant).submitted) == (state, submitted)
+    end = client.post(address(link, ALBA)).url  # type: ignore[attr-defined]
+    assert ("C0DE" in client.get(end).content.decode()) == (state == "finished")
+
+
+@pytest.mark.parametrize("submitted", [0, 1])
+def test_archiving_a_sheet_excuses_nobody_whose_time_was_over(leases: Leases, submitted: int) -> None:
+    sheet = crowd_sheet(leases)
+    participant = begun(leases, Client(), made(leases, sheet, hours=3), submitted=submitted)
+    Participant.objects.update(came_at=timezone.now() - timedelta(hours=4))
+    annotating.archive_sheet(sheet=sheet, by=leases.manager)
+    assert place(participant).state == "late"
+
+
+def test_who_is_done_with_what_was_not_handed_on_stays_so_when_the_sheet_is_archived(leases: Leases) -> None:
+    sheet = crowd_sheet(leases)
+    participant = begun(leases, Client(), made(leases, sheet))
+    participant.rater.assignments.filter(state="open").update(state="withdrawn", handed_to=leases.annas[0].rater)
+    assert place(participant).state == "finished"
+    annotating.archive_sheet(sheet=sheet, by=leases.manager)
+    assert place(participant).state == "finished"
+
+
 def test_who_is_removed_gets_no_code_though_the_sheet_is_closed(leases: Leases) -> None:
     sheet, client = crowd_sheet(leases), Client()
     link = made(leases, sheet, ended_code="EARLY")

@@ -477,6 +477,30 @@ def test_a_call_that_wears_off_is_seen_by_no_alarm_of_the_queue(leases: Leases, 
         assert all(queue.silent < timedelta(minutes=10) for queue in work.standing())
 
 
+@pytest.mark.parametrize("how", ["it happens", "it is switched on"])
+def test_a_webhook_that_slept_for_days_is_seen_by_no_alarm_when_it_wakes(
+    leases: Leases, hook: Webhook, heard: Receiver, how: str
+) -> None:
+    """Its work stood on the queue once, days ago: between two looks of the recovery it was taken for standing there."""
+    submit(leases.annas[0])
+    if how == "it is switched on":
+        actions.switch(hook=hook, on=False, by=None)
+    else:
+        deliver()
+        machine.recover()
+        assert fresh(hook).state == Webhook.State.FINISHED
+        hook.items.all().delete()
+    long_ago = {"started_at": timezone.now() - 9 * DAY, "queued_at": timezone.now() - 5 * DAY}
+    Webhook.objects.update(**long_ago, enqueued_at=timezone.now() - 5 * DAY)
+    if how == "it is switched on":
+        actions.switch(hook=hook, on=True, by=None)
+    else:
+        submit(leases.annas[1])
+    machine.recover()
+    [queue] = work.standing()
+    assert (queue.waiting, queue.silent < timedelta(minutes=1)) == (1, True)
+
+
 # --- where it goes ----------------------------------------------------------------------------------------------------
 
 

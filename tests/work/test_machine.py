@@ -26,7 +26,7 @@ from tests.work.toy import claim, fresh, later, sent, started, states, work, wri
 from work import actions, kinds, processes, queries, tasks
 from work.actions import Held, doing, holding, runs, spreading
 from work.outcomes import Away, GiveUp, ItemFailed, RunFailed, TryAgain
-from work.states import LONG_WORK_PRIORITY, RunState
+from work.states import LONG_WORK_PRIORITY, SHORT_WORK_PRIORITY, RunState
 
 pytestmark = pytest.mark.django_db
 
@@ -91,6 +91,8 @@ def test_the_items_of_a_short_run_are_shared_with_the_other_workers(
     assert [len(part) for part in sent(callbacks)] == passed_on
     assert mine == pks[:kept]
     assert [pk for part in sent(callbacks) for pk in part] == pks[kept:]
+    # Before what another run has sent meanwhile: the order of runs holds for the end of each too.
+    assert {each.keywords["priority"] for each in callbacks} <= {SHORT_WORK_PRIORITY}
     with django_capture_on_commit_callbacks() as callbacks:  # what is taken up one by one has no reason to be parted
         assert spreading.shared_out(toy.PIECES, pks) == pks
     assert callbacks == []

@@ -18,6 +18,7 @@ from django.utils import timezone
 from work import queries
 from work.actions.runs import send_items
 from work.kinds import Kind
+from work.states import SHORT_WORK_PRIORITY
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +53,8 @@ def _shared_out(kind: Kind[Any], kept: list[int]) -> list[int]:
     left = run.items.filter(queries.due(timezone.now())).count()
     size = max(kind.batch, -(-left // n_workers))
     if size < len(kept):
-        send_items(run, run.items.filter(pk__in=kept[size:]), size=size)
+        # It was this run's turn: behind what others have sent it would end after them.
+        send_items(run, run.items.filter(pk__in=kept[size:]), size=size, priority=SHORT_WORK_PRIORITY)
     return kept[:size]
 
 
