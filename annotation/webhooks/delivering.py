@@ -68,10 +68,13 @@ def deliver(held: Held[Delivery]) -> None:
     if not answer.is_good:
         raise _failed(held, answer.sentence, status=answer.status)
     with held.finishing(status=answer.status, tried_at=now):
-        if hook.rests or hook.failing_since is not None:
-            _recovered(hook, now)
+        pass
+    # By itself: the webhook is locked before its calls, as where it is deleted. If this is lost, the next call does it.
+    if hook.rests or hook.failing_since is not None:
+        _recovered(hook, now)
 
 
+@transaction.atomic
 def _recovered(hook: Webhook, now: datetime) -> None:
     """What has waited for the webhook alone goes at once."""
     Webhook.objects.filter(pk=hook.pk).update(rests=0, rest_until=None, failing_since=None)
