@@ -33,7 +33,7 @@ from reports.numbers.report import compute
 from tests import builders
 from tests.builders import COMPLETE, ApiOf, ClientOf, Leases, label
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 BEFORE, SINCE = "before-2", "from-2"
 RENT, ACT, INSPECT = ("Pay rent", "stated"), ("Give notice · tenant", "act"), ("Inspect", "act")
