@@ -34,7 +34,7 @@ from work import queries as machine_queries
 from work.states import ItemState, RunState
 
 SHIPPED = Path(__file__).parents[2] / "recipes/cooking/prompts/extraction/recipe.yaml"
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
 
 def started(study: Study, by: Extractor) -> ExtractionRun:
