@@ -17,7 +17,7 @@ from annotation import actions
 from annotation.actions import Refused
 from annotation.api.core import hidden, sheet_of, told_of_sheet, user_of
 from annotation.api.serializers import RefusalSerializer, RowSerializer, SheetSerializer
-from annotation.forms.desk import WithdrawRowForm
+from annotation.forms.handing_on import WithdrawRowForm
 from annotation.models import Role, Row
 from annotation.people.access import check_role, refuse_archived
 

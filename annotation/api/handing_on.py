@@ -20,7 +20,8 @@ from annotation.actions import Refused
 from annotation.api.core import as_posted, not_valid, numbers_of, sent_to_draw, study_of, user_of
 from annotation.api.making import SeatSerializer
 from annotation.api.serializers import MAX_ID, DrawnSerializer, RefusalSerializer, ToDrawSerializer
-from annotation.forms.desk import MoreRatersForm, PlanForm, ReplanForm
+from annotation.forms.handing_on import MoreRatersForm, ReplanForm
+from annotation.forms.plan import PlanForm
 from annotation.models import Plan, Role, Study
 from annotation.queries import DrawnMore, DrawnReplan, ReplanRequest
 

@@ -42,8 +42,9 @@ from annotation.api.serializers import (
     StudySerializer,
     ToDrawSerializer,
 )
-from annotation.forms.desk import ALL_GIVEN, InviteForm, PlanForm, in_words_of
 from annotation.forms.labelling import StudyForm
+from annotation.forms.people import InviteForm
+from annotation.forms.plan import ALL_GIVEN, PlanForm, in_words_of
 from annotation.forms.schemes import SchemeFileField
 from annotation.models import Invite, Plan, Role, Scheme, Study
 from annotation.people import mail

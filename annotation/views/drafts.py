@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
 from annotation import actions, queries
-from annotation.forms.desk import DraftForm
+from annotation.forms.handing_on import DraftForm
 from annotation.models import Assignment, Role, Study
 from annotation.people.access import AppRequest, for_roles
 

@@ -17,7 +17,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation import actions, queries
-from annotation.forms.desk import InviteForm, JoinForm
+from annotation.forms.people import InviteForm, JoinForm
 from annotation.models import Invite, Membership, Role, Study, User
 from annotation.people import bound_invites, mail
 from annotation.people.access import AppRequest, for_roles

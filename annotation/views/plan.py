@@ -16,7 +16,8 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation import actions, doors, queries
-from annotation.forms.desk import MoreRatersForm, PlanForm, ReplanForm, WithdrawRowForm, in_words_of
+from annotation.forms.handing_on import MoreRatersForm, ReplanForm, WithdrawRowForm
+from annotation.forms.plan import PlanForm, in_words_of
 from annotation.models import Assignment, Rater, Role, Row, Study
 from annotation.people.access import AppRequest, for_roles
 from annotation.planning import BY_SHEET, NOTHING_SHARED, Design, ImpossibleDesign

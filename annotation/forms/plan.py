@@ -1,4 +1,4 @@
-"""The manager's forms: planning, handing work on, letting people in."""
+"""The manager's form of a plan: who labels what."""
 
 from __future__ import annotations
 
@@ -12,23 +12,22 @@ from functools import cached_property
 from typing import Any
 
 from django import forms
-from django.contrib.auth.forms import UserCreationForm
 from django.db.models import QuerySet
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation import actions, doors, queries
 from annotation.forms.many import ManyField
-from annotation.models import Plan, Rater, Role, Row, Sheet, Study, User
+from annotation.models import Plan, Rater, Row, Sheet, Study, User
 from annotation.models.people import RaterQuerySet
 from annotation.planning import BY_SHEET, Design, ImpossibleDesign, OverlapRequest, RowChoice, balanced_design
 from annotation.planning.sampling import Sample
-from annotation.queries import Given, MoreRequest, ReplanRequest, SheetToPlan, Startable, StudyRows
+from annotation.queries import Given, SheetToPlan
 from annotation.queries.plan_picture import Spread, rating_spread
 from annotation.scheme.spec import Kind, SchemeSpec, Words
 from base.sentences import Sentence, gettext_noop
 
-_SEED = 2**31 - 1
+MOST_SEED = 2**31 - 1
 _NO_WORD = "-"  # in a form, where a facet has no word
 _BOXES = 12  # at most as many boxes to tick; a list to choose from beyond
 
@@ -54,7 +53,7 @@ class SheetsField(ManyField):
         return sentence % {"title": sheet.title, "free": count.free, "n": count.rows, **self.words.model_dump()}
 
 
-def _those(sheets: QuerySet[Sheet], keys: Collection[int], every: Iterable[int]) -> QuerySet[Sheet]:
+def sheets_of(sheets: QuerySet[Sheet], keys: Collection[int], every: Iterable[int]) -> QuerySet[Sheet]:
     """Of all sheets those with these keys, by whichever list is shorter: that of thousands takes longer than its
     answer."""
     others = {pk for pk in every if pk not in keys}
@@ -71,7 +70,7 @@ def in_words_of(study: Study, sentence: Sentence) -> str:
     return gettext(sentence.template) % {**study.scheme.parsed.words.model_dump(), **dict(sentence.numbers)}
 
 
-def _one_by_one(raters: RaterQuerySet, crowd: Collection[int]) -> RaterQuerySet:
+def one_by_one(raters: RaterQuerySet, crowd: Collection[int]) -> RaterQuerySet:
     """Without those of a crowd, where they are many: their link gives them what they label."""
     return raters.of_no_crowd() if crowd else raters
 
@@ -110,7 +109,7 @@ class PlanForm(forms.Form):
         help_text=_("Changes the expected interval alone."),
     )
     seed = forms.IntegerField(
-        label=_("Seed"), min_value=0, max_value=_SEED, initial=1, help_text=_("The same seed gives the same plan.")
+        label=_("Seed"), min_value=0, max_value=MOST_SEED, initial=1, help_text=_("The same seed gives the same plan.")
     )
 
     EVERYBODY = "all"  # of the sheet
@@ -128,7 +127,7 @@ class PlanForm(forms.Form):
         scheme = study.scheme.parsed
         words = scheme.words
         self.crowd = queries.of_crowd(study)
-        raters = _one_by_one(study.raters.plannable(), self.crowd).select_related("user")
+        raters = one_by_one(study.raters.plannable(), self.crowd).select_related("user")
         self.judges = doors.judge_names(study)
         self.study = study
         self.given_to_judges = queries.given_to_judges(study)
@@ -140,7 +139,7 @@ class PlanForm(forms.Form):
         all_rows = sum(count.rows for count in self.work.sheets.values())
         judges_lack = any(labelled_by[judge] < all_rows for judge in self.judges)
         self.counts = {pk: count for pk, count in self.work.sheets.items() if count.free or judges_lack}
-        sheets = _those(study.sheets.order_by("position"), self.counts, self.work.rows.sheets)
+        sheets = sheets_of(study.sheets.order_by("position"), self.counts, self.work.rows.sheets)
         self.fields["raters"].queryset = raters  # type: ignore[attr-defined]
         self.fields["sheets"].queryset = sheets  # type: ignore[attr-defined]
         self.fields["sheets"].label = words.sheets.capitalize()
@@ -421,239 +420,3 @@ class PlanForm(forms.Form):
                     if row_id not in have[judge] and (chosen == self.Judged.ALL or len(people.get(row_id, ())) > 1)
                 ]
         return given
-
-
-class ReplanForm(forms.Form):
-    """Whose open work goes to whom."""
-
-    leaving = ManyField(
-        Rater.objects.none(), label=_("Take the open work of"), widget=forms.CheckboxSelectMultiple, required=False
-    )
-    takers = ManyField(Rater.objects.none(), label=_("Give it to"), widget=forms.CheckboxSelectMultiple)
-    level = forms.BooleanField(
-        label=_("Level the open work of all of them too"),
-        required=False,
-        help_text=_("Also moves what nobody leaves, until all have about as much."),
-    )
-    make_up = forms.BooleanField(label=_("Make up for what was withdrawn"), required=False, initial=True)
-    seed = forms.IntegerField(label=_("Seed"), min_value=0, max_value=_SEED, initial=1)
-
-    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        words = study.scheme.parsed.words
-        self.crowd = queries.of_crowd(study)
-        people = _one_by_one(study.raters.present(), self.crowd)
-        takers = _one_by_one(study.raters.plannable(), self.crowd)
-        self.fields["leaving"].queryset = people  # type: ignore[attr-defined]
-        self.fields["takers"].queryset = takers  # type: ignore[attr-defined]
-        help_text = _(
-            "For each withdrawn %(row)s that several people had, one more person labels another one of its %(sheet)s."
-        )
-        self.fields["make_up"].help_text = help_text % words.model_dump()
-        self.initial = {"takers": list(takers), **self.initial}
-
-    def request(self) -> ReplanRequest:
-        data = self.cleaned_data
-        return ReplanRequest(
-            takers=tuple(rater.pk for rater in data["takers"]),
-            leaving=tuple(rater.pk for rater in data["leaving"]),
-            level=data["level"],
-            make_up=data["make_up"],
-            seed=data["seed"],
-        )
-
-
-class HadSheetsField(ManyField):
-    """Sheets with the number of their rows that somebody has."""
-
-    words = Words()
-    counts: Counter[int]
-
-    def label_from_instance(self, sheet: Sheet) -> str:
-        n = self.counts[sheet.pk]
-        sentence = ngettext("%(title)s · %(n)s %(row)s", "%(title)s · %(n)s %(rows)s", n)
-        return sentence % {"title": sheet.title, "n": n, **self.words.model_dump()}
-
-
-class MoreRatersForm(forms.Form):
-    """Which rows that somebody has go to more people.
-
-    Offers who can be given work, and the sheets with rows that can be labelled and that somebody has.
-    """
-
-    takers = RatersField(Rater.objects.none(), label=_("Who may take them"), widget=forms.CheckboxSelectMultiple)
-    sheets = HadSheetsField(Sheet.objects.none(), widget=forms.CheckboxSelectMultiple)
-    people = forms.IntegerField(min_value=2, max_value=PlanForm.MOST_PER_ROW, initial=2)
-    share = forms.IntegerField(min_value=1, max_value=100, required=False)
-    size = forms.IntegerField(label=_("… or how many of them"), min_value=1, required=False)
-    submitted = forms.BooleanField(required=False)
-    seed = forms.IntegerField(label=_("Seed"), min_value=0, max_value=_SEED, initial=1)
-
-    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
-        """Six queries, and those of the lists."""
-        super().__init__(*args, **kwargs)
-        words = study.scheme.parsed.words.model_dump()
-        self.had = queries.had(study)
-        counts = self.had.rows_of_sheets
-        self.crowd = queries.of_crowd(study)
-        takers = _one_by_one(study.raters.plannable(), self.crowd).select_related("user")
-        sheets = _those(study.sheets.order_by("position"), counts, self.had.rows.sheets)
-        fields: dict[str, Any] = self.fields
-        fields["takers"].queryset, fields["sheets"].queryset = takers, sheets
-        fields["sheets"].label = words["sheets"].capitalize()
-        fields["sheets"].words, fields["sheets"].counts = study.scheme.parsed.words, counts
-        fields["people"].label = _("People per %(row)s, in all") % words
-        fields["people"].help_text = _("With those who have it already. Judges do not count.")
-        fields["share"].label = _("For which share of the %(rows)s (%%)") % words
-        for name in ("share", "size"):
-            fields[name].widget.attrs["placeholder"] = _("all")
-        help_text = _(
-            "Drawn by the seed of all %(rows)s that somebody has, also of those with enough people. The same seed with "
-            "a larger number adds to them."
-        )
-        fields["size"].help_text = help_text % words
-        fields["submitted"].label = _("Only %(rows)s that somebody has submitted") % words
-        everybody = list(takers.order_by().values_list("pk", flat=True))
-        self.has_takers = bool(everybody)
-        self.initial = {"takers": everybody, "sheets": list(counts), **self.initial}
-
-    def clean(self) -> dict[str, Any]:
-        cleaned: dict[str, Any] = super().clean() or {}
-        if cleaned.get("share") and cleaned.get("size"):
-            self.add_error("size", _("Give a share or a number, not both."))
-        return cleaned
-
-    def request(self) -> MoreRequest:
-        data = self.cleaned_data
-        return MoreRequest(
-            takers=tuple(rater.pk for rater in data["takers"]),
-            sheets=tuple(sheet.pk for sheet in data["sheets"]),
-            people=data["people"],
-            share=data["share"],
-            size=data["size"],
-            submitted=data["submitted"],
-            seed=data["seed"],
-        )
-
-
-class CodedField(forms.ModelChoiceField):  # type: ignore[type-arg]
-    """A rater by the code."""
-
-    def label_from_instance(self, rater: Rater) -> str:
-        return rater.code if rater.kind == Rater.Kind.PERSON else f"{rater.code} ({rater.get_kind_display()})"
-
-
-class DraftForm(forms.Form):
-    """Whose open work starts from whose answers."""
-
-    rater = CodedField(Rater.objects.none(), label=_("Who starts"), empty_label=None)
-    source = CodedField(Rater.objects.none(), label=_("From the answers of"), empty_label=None)
-    sheet = forms.ModelChoiceField(Sheet.objects.none(), required=False)
-
-    def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        words = study.scheme.parsed.words
-        self.study = study
-        self.fields["rater"].queryset = study.raters.present()  # type: ignore[attr-defined]
-        self.fields["source"].queryset = queries.sources(study)  # type: ignore[attr-defined]
-        sheet = self.fields["sheet"]
-        sheet.queryset = study.sheets.order_by("position")  # type: ignore[attr-defined]
-        sheet.empty_label = _("all %(sheets)s") % words.model_dump()  # type: ignore[attr-defined]
-        sheet.label = words.sheet.capitalize()
-        sheet.label_from_instance = lambda sheet: sheet.title  # type: ignore[attr-defined]
-
-    def clean(self) -> dict[str, Any]:
-        cleaned: dict[str, Any] = super().clean() or {}
-        if cleaned.get("rater") and cleaned.get("rater") == cleaned.get("source"):
-            self.add_error("source", _("Nobody starts from their own answers. Choose somebody else."))
-        return cleaned
-
-    @cached_property
-    def startable(self) -> list[Startable]:
-        """The work that can start so. Two queries, three where a sheet is not chosen."""
-        data = self.cleaned_data
-        sheets = [data["sheet"]] if data["sheet"] else self.study.sheets.all()
-        return queries.draftable(data["rater"], data["source"], sheets)
-
-
-class RowField(forms.ModelChoiceField):  # type: ignore[type-arg]
-    def label_from_instance(self, row: Row) -> str:
-        return f"{row.sheet.title} · {row.name}"
-
-    def to_python(self, value: Any) -> Any:
-        """Its number; or, where there are too many to choose from, its sheet's title and its name."""
-        rows = self.queryset
-        assert rows is not None
-        parts = str(value).strip().split(" · ") if value else []
-        for place in range(1, len(parts)):
-            title, name = " · ".join(parts[:place]), " · ".join(parts[place:])
-            if (found := rows.filter(sheet__title=title, name=name).first()) is not None:
-                return found
-        return super().to_python(value)
-
-
-class WithdrawRowForm(forms.Form):
-    row = RowField(
-        Row.objects.none(), error_messages={"invalid_choice": _("That is withdrawn already, or of another study.")}
-    )
-    reason = forms.CharField(label=_("Reason"), max_length=500)
-
-    def __init__(self, *args: Any, study: Study, rows: StudyRows | None = None, **kwargs: Any) -> None:
-        """`rows`: the study's, where the form is to be shown. One query then, if they are too many to choose from."""
-        super().__init__(*args, **kwargs)
-        to_withdraw = Row.objects.filter(sheet__study=study, withdrawn_at=None).select_related("sheet")
-        to_withdraw = to_withdraw.defer("evidence").order_by("sheet__position", "position")
-        self.fields["row"].queryset = to_withdraw  # type: ignore[attr-defined]
-        self.fields["row"].label = study.scheme.parsed.words.row.capitalize()
-        left = rows.sheet_of.keys() - rows.withdrawn if rows else set()
-        self.has_rows = bool(left)
-        if rows and len(left) > queries.MOST_WORDS:
-            # Of the first sheet that has any: the first of all of them would be found by sorting all.
-            with_some = {rows.sheet_of[pk] for pk in left}
-            sheet = next(pk for pk in rows.sheets if pk in with_some)
-            first = to_withdraw.filter(sheet=sheet).order_by("position").first()
-            self.fields["row"].widget = forms.TextInput(attrs={"placeholder": self.named(first)})
-        self.fields["reason"].widget.attrs["placeholder"] = _("The page is gone")
-
-    @staticmethod
-    def named(row: Row | None) -> str:
-        return f"{row.sheet.title} · {row.name}" if row is not None else ""
-
-
-class InviteForm(forms.Form):
-    role = forms.ChoiceField(label=_("Role"), choices=Role.choices)
-    email = forms.EmailField(
-        label=_("E-mail"), required=False, help_text=_("Where mail is set up, the link is sent there too.")
-    )
-    days = forms.TypedChoiceField(
-        label=_("Works for"),
-        coerce=int,
-        choices=[(1, _("1 day")), (7, _("7 days")), (30, _("30 days"))],
-        initial=7,
-    )
-    bound = forms.BooleanField(
-        label=_("Only for this address"),
-        required=False,
-        help_text=_("Whoever joins by the link types a code that is sent to the address first."),
-    )
-
-    def __init__(self, *args: Any, can_bind: bool, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        if not can_bind:
-            self.fields["bound"].disabled = True
-            self.fields["bound"].help_text = _("Needs e-mail, which is not set up here.")
-
-    def clean(self) -> dict[str, Any]:
-        cleaned: dict[str, Any] = super().clean() or {}
-        if cleaned.get("bound") and not cleaned.get("email"):
-            self.add_error("email", _("Say for which address."))
-        return cleaned
-
-
-class JoinForm(UserCreationForm):  # type: ignore[type-arg]
-    """A new account for somebody who was invited."""
-
-    class Meta:
-        model = User
-        fields = ["username"]
-        labels = {"username": _("User name")}
