@@ -37,7 +37,7 @@ class Estimate:
         spent: what is read, about; what is written, at most.
         seconds: of one worker; None where nothing is known of its pace.
         measured: the pace of tokens is that of earlier rows or of a trial, not of letters.
-        alone: `seconds` are by one cell that was tried by itself; a run asks several at a time, which is faster.
+        alone: `seconds` are by one cell that was tried by itself; a run asks several at a time, which may be faster.
     """
 
     rows: int

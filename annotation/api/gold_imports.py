@@ -81,6 +81,6 @@ def take_back(request: Request, slug: str, key: uuid.UUID) -> Response:
 def _study_of_import(request: Request, slug: str, key: uuid.UUID) -> Study:
     """Raises Http404 where no import of this key brought gold to the study."""
     study = study_of(request, slug, Role.MANAGER)
-    if all(one.key != key for one in undoing.gold_imports(study)):
+    if not undoing.has_imported_gold(study, key):
         raise Http404
     return study

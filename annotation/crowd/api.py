@@ -19,8 +19,6 @@ from annotation.crowd.addresses import address_of
 from annotation.crowd.forms import CrowdLinkForm
 from annotation.models import CrowdLink, Role
 
-STATES = ("finished", "ended", "working", "late", "freed", "removed")
-
 
 class CrowdLinkSerializer(serializers.Serializer[Any]):
     id = serializers.IntegerField(source="link.pk")
@@ -88,7 +86,7 @@ def crowd_links(request: Request, slug: str) -> Response:
 
 
 def _counted(link: CrowdLink) -> queries.LinkCounts:
-    return next(one for one in queries.links(link.study) if one.link.pk == link.pk)
+    return queries.links(link.study, pk=link.pk)[0]
 
 
 def _told(request: Request, one: queries.LinkCounts) -> Any:
@@ -97,7 +95,7 @@ def _told(request: Request, one: queries.LinkCounts) -> Any:
             "link": one.link,
             "address": address_of(request, one.link),
             "taken": one.taken,
-            "states": {state: one.states.get(state, 0) for state in STATES},
+            "states": {state: one.states.get(state, 0) for state in queries.STATES},
             "n_rows": one.n_rows,
             "n_full": one.n_full,
         }
@@ -140,7 +138,7 @@ class ParticipantSerializer(serializers.Serializer[Any]):
     participant = serializers.CharField(source="participant.number", help_text=_("The platform's id."))
     rater = serializers.CharField(source="participant.rater.code")
     came_at = serializers.DateTimeField(source="participant.came_at")
-    state = serializers.ChoiceField([(state, state) for state in STATES])
+    state = serializers.ChoiceField([(state, state) for state in queries.STATES])
     given = serializers.IntegerField(help_text=_("Rows that they were given at first."))
     rows = serializers.IntegerField(help_text=_("Rows that are theirs now."))
     submitted = serializers.IntegerField()

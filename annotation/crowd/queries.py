@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext_lazy
 
 from annotation.models import Assignment, CrowdLink, Participant, Rater, Row, Study, User
 
@@ -87,6 +88,15 @@ class Place:
         return "late" if self.participant.until < timezone.now() else "working"
 
 
+# What somebody's state can be, as it is called, and in the order in which it can be chosen.
+STATES = {
+    "finished": gettext_lazy("completed"),
+    "ended": gettext_lazy("ended early"),
+    "working": gettext_lazy("at work"),
+    "late": gettext_lazy("late"),
+    "freed": gettext_lazy("left: gave way to others"),
+    "removed": gettext_lazy("removed"),
+}
 # For the file of participants, which programs read.
 _OUTCOMES = {"finished": "completed", "ended": "ended early", "working": "at work", "late": "left", "freed": "left"}
 
@@ -107,18 +117,18 @@ def places(participants: Sequence[Participant]) -> list[Place]:
         )
     }
     is_whole = all(state == _SUBMITTED for state, *_others in had.values())
-    stops = {} if is_whole else _stops({participant.link.study_id for participant in participants})
+    stops = {} if is_whole else _stops(told.exclude(state=_SUBMITTED))
     return [_place(one, had, stops) for one in participants]
 
 
 _When = tuple[datetime | None, datetime | None, datetime | None]
 
 
-def _stops(studies: Collection[int]) -> dict[int, _When]:
-    """Rows that were withdrawn, and those of closed sheets, with when the one and the other was, and when the sheet was
-    archived. One query."""
+def _stops(given: QuerySet[Assignment]) -> dict[int, _When]:
+    """Of rows that were given: those that were withdrawn, and those of closed sheets, with when the one and the other
+    was, and when the sheet was archived. One query."""
     stopped = Q(withdrawn_at__isnull=False) | Q(sheet__closed_at__isnull=False)
-    rows = Row.objects.filter(stopped, sheet__study__in=studies).order_by()
+    rows = Row.objects.filter(stopped, pk__in=given.values("row")).order_by()
     return {pk: (withdrawn, closed, archived) for pk, withdrawn, closed, archived in rows.values_list("pk", *_STOPS)}
 
 

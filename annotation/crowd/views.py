@@ -13,7 +13,6 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -32,15 +31,6 @@ _NUMBER = re.compile(r"[A-Za-z0-9_.@-]{1,120}")
 # So many people come new from one address in a quarter of an hour: a class behind one router.
 _NEW_FROM_ONE = 60
 PEOPLE_A_PAGE = 100
-# As they can be chosen from.
-STATES = {
-    "finished": gettext_lazy("completed"),
-    "ended": gettext_lazy("ended early"),
-    "working": gettext_lazy("at work"),
-    "late": gettext_lazy("late"),
-    "freed": gettext_lazy("left: gave way to others"),
-    "removed": gettext_lazy("removed"),
-}
 
 
 @require_http_methods(["GET", "POST"])
@@ -93,10 +83,10 @@ def crowd_people(request: AppRequest, study: Study, pk: int) -> HttpResponse:
         "scheme": study.scheme.parsed,
         "link": counts.link,
         "asked": asked,
-        "states": [(state, label, states.get(state, 0)) for state, label in STATES.items()],
+        "states": [(state, label, states.get(state, 0)) for state, label in queries.STATES.items()],
         "page": page,
         "people": [
-            (place, STATES[place.state], roles.get(user or 0), unfinished.get(user or 0, 0))
+            (place, queries.STATES[place.state], roles.get(user or 0), unfinished.get(user or 0, 0))
             for place, user in zip(page, users, strict=True)
         ],
         "form": EndedCodeForm(initial={"ended_code": counts.link.ended_code}),

@@ -256,9 +256,10 @@ def _imported_gold(study: Study) -> QuerySet[LabelEvent]:
     return golden.exclude(assignment__state=Assignment.State.WITHDRAWN).order_by()
 
 
-def has_imported_gold(study: Study) -> bool:
-    """One query."""
-    return _imported_gold(study).exists()
+def has_imported_gold(study: Study, key: uuid.UUID | None = None) -> bool:
+    """From any import, or from that of `key`. One query."""
+    gold = _imported_gold(study)
+    return (gold if key is None else gold.filter(key=key)).exists()
 
 
 def gold_imports(study: Study) -> list[GoldImport]:

@@ -47,7 +47,7 @@ def tell_of_rows(event: Event, assignment_ids: Collection[int]) -> None:
     if event == Event.ROW_SUBMITTED:
         for sheet in {sheet for *_rest, sheet, _study in found}:
             # Who submits the other last row at this moment has waited for the lock of the webhooks, and sees this one.
-            if any(_wants(hook, Event.SHEET_COMPLETED) for hook in hooks) and _is_complete(sheet):
+            if any(Event.SHEET_COMPLETED in hook.events for hook in hooks) and _is_complete(sheet):
                 _put(hooks, Event.SHEET_COMPLETED, reverse("api:sheet", args=[sheet]), {"sheet": sheet})
 
 
@@ -55,10 +55,6 @@ def tell(event: Event, study: Study, *, name: str, args: Sequence[object], data:
     """Something else has happened. `name`, `args`: of the address of the API at which it stands."""
     if hooks := _on(study.pk):
         _put(hooks, event, reverse(name, args=args), data)
-
-
-def _wants(hook: Webhook, event: str) -> bool:
-    return event == Webhook.PING or event in hook.events
 
 
 def delivery(hook: Webhook, event: str, path: str, data: dict[str, Any], *, now: datetime) -> Delivery:
@@ -95,7 +91,7 @@ def _on(study_id: int) -> list[Webhook]:
 
 def _put(hooks: Sequence[Webhook], event: Event, path: str, data: dict[str, Any]) -> None:
     now = timezone.now()
-    wanting = [hook for hook in hooks if _wants(hook, event)]
+    wanting = [hook for hook in hooks if event in hook.events]
     Delivery.objects.bulk_create(delivery(hook, event, path, data, now=now) for hook in wanting)
     wake(wanting, now)
 

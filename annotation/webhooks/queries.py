@@ -39,8 +39,6 @@ class Latest:
 def latest(hook: Webhook) -> Latest:
     """Two queries."""
     found = list(hook.items.order_by("-pk")[:SHOWN])
-    for one in found:
-        one.run = hook
     soon = timezone.now() + _SOON
     moves = hook.is_on and any(not one.is_over and (one.not_before is None or one.not_before < soon) for one in found)
     return Latest(found, hook.items.count(), moves)

@@ -25,7 +25,7 @@ def origin_of(request: AppRequest) -> str:
 
 
 def _of(study: Study, pk: int) -> Webhook:
-    return get_object_or_404(queries.webhooks(study), pk=pk)
+    return get_object_or_404(study.webhooks.select_related("study", "started_by"), pk=pk)
 
 
 @require_http_methods(["GET", "POST"])

@@ -10,7 +10,6 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F, QuerySet, Sum
 from django.db.models.expressions import CombinedExpression
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.actions import Refused
@@ -18,8 +17,7 @@ from judges.spending import queries as spending
 from judges.spending.models import SpendingItem, SpendingRun
 from llm.engine.prompt import Tokens
 from llm.prices import Prices
-from work import kinds
-from work.actions import Held
+from work.actions import Held, end
 from work.outcomes import GiveUp
 from work.states import RunState
 
@@ -79,9 +77,7 @@ def pause_if_spent(run: SpendingRun) -> None:
     if (reached := spending.reached(run)) is None:
         return
     with transaction.atomic():
-        running = type(run)._default_manager.filter(pk=run.pk, state=RunState.RUNNING)
-        if running.update(state=RunState.CANCELLED, paused=True, ended_at=timezone.now(), error=reached):
-            kinds.of(run).ended(run, RunState.CANCELLED)
+        end(run, RunState.CANCELLED, error=reached, paused=True)
     raise GiveUp
 
 

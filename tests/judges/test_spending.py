@@ -465,7 +465,16 @@ def test_a_judge_with_a_model_is_tried_by_a_worker(
     trial = Trial.objects.get()
     assert machine.take_up(trial)
     page = author.get(trial.get_absolute_url(), **HTMX).content.decode()
-    for said in ("It answers", "Duty: Insure", "Not stated", "Log-probability", "tokens read", "At most about", "USD"):
+    for said in (
+        "It answers",
+        "Duty: Insure",
+        "Not stated",
+        "Log-probability",
+        "tokens read",
+        "At most about",
+        "USD",
+        "of one worker at the pace of the cell that was tried by itself.",
+    ):
         assert said in page
     found = trial.items.get().found
     assert sum(option["share"] for option in found["options"]) == pytest.approx(1)

@@ -117,10 +117,10 @@ def _publish(*, kind: str, queue: str, priority: int, batches: Sequence[Sequence
             return
 
 
-def end(run: Run, state: RunState, *, error: str = "") -> None:
-    """In the caller's transaction."""
+def end(run: Run, state: RunState, *, error: str = "", **also: Any) -> None:
+    """In the caller's transaction. `also`: what else is written to the run, where it is this that ends it."""
     ours = type(run)._default_manager.filter(pk=run.pk, state=RunState.RUNNING)
-    if ours.update(state=state, ended_at=timezone.now(), error=error):
+    if ours.update(state=state, ended_at=timezone.now(), error=error, **also):
         kinds.of(run).ended(run, state)
 
 
