@@ -1,11 +1,12 @@
 """The documentation's own Markdown as HTML, by CommonMark and with tables.
 
-Pure. No HTML in a text is HTML of its own; links into the documentation, which no page here has, are their words alone.
+Pure. No HTML in a text is HTML of its own; links into the documentation are their words alone, but for those to
+what the page itself shows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from markdown_it import MarkdownIt
@@ -29,21 +30,24 @@ class _Pages(RendererHTML):
         return "<td>"
 
     def link_open(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
-        return self.renderToken(tokens, idx, options, env) if _leads_out(tokens[idx]) else ""
+        link = tokens[idx]
+        link.attrs["href"] = _address(str(link.attrs["href"]), env) or ""
+        return self.renderToken(tokens, idx, options, env) if link.attrs["href"] else ""
 
     def link_close(self, tokens: Sequence[Token], idx: int, options: Any, env: Any) -> str:
         opening = next(token for token in reversed(tokens[:idx]) if token.type == "link_open")  # no link is in a link
-        return self.renderToken(tokens, idx, options, env) if _leads_out(opening) else ""
+        return self.renderToken(tokens, idx, options, env) if opening.attrs["href"] else ""
 
 
-def _leads_out(link: Token) -> bool:
-    return str(link.attrs["href"]).startswith("https://")
+def _address(href: str, env: Any) -> str | None:
+    return href if href.startswith("https://") else env["here"](href)
 
 
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}, renderer_cls=_Pages).enable("table")
 
 
-def html_of(text: str) -> str:
-    """As HTML that may be put into a page as it is."""
-    html: str = _MARKDOWN.render(text)
+def html_of(text: str, here: Callable[[str], str | None] = lambda _href: None) -> str:
+    """As HTML that may be put into a page as it is. `here` gives a link's address where the page itself shows what the
+    link names, else None."""
+    html: str = _MARKDOWN.render(text, {"here": here})
     return html

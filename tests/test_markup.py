@@ -34,8 +34,15 @@ def test_what_is_written_is_shown(text: str, html: str) -> None:
     assert html in html_of(text)
 
 
-def test_the_page_about_judges_has_no_signs_left() -> None:
-    shown = html_of((Path(__file__).parent.parent / "docs" / "judges.md").read_text(encoding="utf-8"))
+def test_a_link_to_what_the_page_shows_itself_leads_there() -> None:
+    shown = html_of("[runs](judges/runs.md), [api](api.md)", {"judges/runs.md": "#runs"}.get)
+    assert shown == '<p><a href="#runs">runs</a>, api</p>\n'
+
+
+def test_the_pages_about_judges_have_no_signs_left() -> None:
+    docs = Path(__file__).parent.parent / "docs"
+    texts = [path.read_text(encoding="utf-8") for path in (docs / "judges.md", *docs.glob("judges/*.md"))]
+    shown = "".join(html_of(text) for text in texts)
     words = re.sub(r"<pre>.*?</pre>|<code>.*?</code>", "", shown, flags=re.DOTALL)
     assert [sign for sign in ("**", "](", "|--") if sign in words] == []
     assert words.count("<td>") > 20
