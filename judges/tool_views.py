@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
@@ -257,14 +258,30 @@ def _is_left(item: TrialItem, progress: work.Progress) -> bool:
 @require_GET
 @for_roles(Role.MANAGER, Role.RESEARCHER)
 def help_page(request: AppRequest, study: Study) -> HttpResponse:
-    """What the documentation says of judges, section by section, each at its own address."""
-    text = (settings.BASE_DIR / "docs" / "judges.md").read_text(encoding="utf-8")
-    sections = [part.partition("\n") for part in ("\n" + text).split("\n## ")[1:]]
-    found = [
-        {"title": title, "anchor": slugify(title), "html": mark_safe(html_of(body))}  # noqa: S308 (it escapes all)
-        for title, _end, body in sections
+    """What the documentation says of judges, each page and section at its own address: docs/judges.md, and the pages of
+    docs/judges/ in the order in which it leads to them."""
+    folder = settings.BASE_DIR / "docs"
+    texts = {"judges.md": (folder / "judges.md").read_text(encoding="utf-8")}
+    for name in re.findall(r"\]\(judges/([\w-]+\.md)\)", texts["judges.md"]):
+        texts[name] = (folder / "judges" / name).read_text(encoding="utf-8")
+    anchors = {name: slugify(text.partition("\n")[0]) for name, text in texts.items()}
+
+    def here(href: str) -> str | None:
+        path, _hash, anchor = href.partition("#")
+        name = path.removeprefix("judges/")
+        return f"#{anchor or anchors[name]}" if not name or name in anchors else None
+
+    pages = [_parts(text, here) for text in texts.values()]
+    return render(request, "judges/help.html", {"study": study, "pages": [(page, rest) for page, *rest in pages]})
+
+
+def _parts(text: str, here: Callable[[str], str | None]) -> list[dict[str, str]]:
+    """A page's title with what stands before its first section, then its sections."""
+    parts = [part.partition("\n") for part in text.removeprefix("# ").split("\n## ")]
+    return [
+        {"title": title, "anchor": slugify(title), "html": mark_safe(html_of(body, here))}  # noqa: S308 (it escapes all)
+        for title, _end, body in parts
     ]
-    return render(request, "judges/help.html", {"study": study, "sections": found})
 
 
 # --- one that is there ------------------------------------------------------------------------------------------------

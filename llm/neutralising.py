@@ -2,7 +2,7 @@
 
 A judge reads documents that anybody may have written, and columns that a model generated. Their texts must not be taken
 for a part of the prompt: a line of its own, an answer, the end of the document, a turn of a chat. What they say in
-plain words stays what they say; docs/benchmarks.md has how far that turns a judge.
+plain words stays what they say; docs/benchmarks/hostile.md has how far that turns a judge.
 """
 
 from __future__ import annotations

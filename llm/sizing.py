@@ -1,7 +1,7 @@
 """What scoring takes of a card: memory and time, from a model's sizes and the tree of what it is fed. Loads no weights.
 
 The rate of a card is a product of large matrices as torch ran it there. The engine adds to that floor: on an H200 it
-took 65 % of that rate with Gemma 2 9B's shape, and 2 to 8 % less memory than is reckoned here (docs/benchmarks.md).
+took 65 % of that rate with Gemma 2 9B's shape, and 2 to 8 % less memory than is reckoned here (docs/benchmarks/gpu.md).
 A model of 0.6 billion weights took a tenth.
 """
 

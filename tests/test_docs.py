@@ -75,6 +75,13 @@ def test_each_link_leads_somewhere(path: Path) -> None:
         assert not anchor or anchor in anchors(there), link
 
 
+@pytest.mark.parametrize("name", ["benchmarks", "judges"])
+def test_a_page_in_parts_leads_to_each_of_them(name: str) -> None:
+    parts = {f"{name}/{path.name}" for path in ROOT.glob(f"docs/{name}/*.md")}
+    assert len(parts) > 5
+    assert set(re.findall(rf"\]\(({name}/[\w-]+\.md)\)", page(name))) == parts
+
+
 OURS = r"(?:accounts|annotation|base|benchmarks|config|docs|judges|llm|operating|recipes|reports|static|tests|work)"
 
 

@@ -1,7 +1,7 @@
 """Documents that speak to whoever labels them: an order about answers, an imitation of a prompt or a chat. Pure.
 
-No rule finds all of them, and what is found may be harmless; a person looks at it. docs/benchmarks.md has how many of
-the attacks of `benchmarks.injections` are found, and how many real pages are flagged.
+No rule finds all of them, and what is found may be harmless; a person looks at it. docs/benchmarks/hostile.md has how
+many of the attacks of `benchmarks.injections` are found, and how many real pages are flagged.
 """
 
 from __future__ import annotations

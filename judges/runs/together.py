@@ -3,7 +3,7 @@
 The rows' prompts are heard first, then answered together; each row is labelled afterwards by itself, as if it were
 alone, and finds its answers here. Scores are computed beside this thread, which labels the rows before them meanwhile
 and hears those that follow. What a prompt is answered depends on itself and its seed, and on its company by
-rounding alone, which can turn a tie: docs/benchmarks.md says how often it did. So do scores.
+rounding alone, which can turn a tie: docs/benchmarks/answers.md says how often it did. So do scores.
 """
 
 from __future__ import annotations

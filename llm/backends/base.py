@@ -120,7 +120,7 @@ class Backend(ABC):
     many rows' answers are better asked for in one call; 1 where it makes no difference.
     `asks_outside`: whether it asks somebody outside this process, also what it is: that is then asked once a run and
     process, and can be stopped; else it is asked at each row, and may load a model.
-    `help`: the section of docs/judges.md that says what to do when it fails; "" for a backend that has none.
+    `help`: the page or section of docs/judges/ that says what to do when it fails; "" for a backend that has none.
     """
 
     label: ClassVar[str]

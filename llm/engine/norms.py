@@ -1,9 +1,9 @@
 """Norms of a model on a GPU, each in one kernel.
 
 transformers computes the root mean square norms of its families operation by operation, each of which reads and writes
-all states, in float32: with Gemma 2 9B on an H200 that took a sixth of all the time (docs/benchmarks.md). The kernel
-reads and writes them once. Families round at different places, so each norm is tried on the card, and keeps its own
-way where none of those known here gives what it gives.
+all states, in float32: with Gemma 2 9B on an H200 that took a sixth of all the time (docs/benchmarks/gpu.md). The
+kernel reads and writes them once. Families round at different places, so each norm is tried on the card, and keeps its
+own way where none of those known here gives what it gives.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 is that of the same model in float32.
 
 The products of its layers, which are nearly all of the work, stay as they are. What bfloat16 moves comes for the larger
-part from the sums between layers and from the logits, which it keeps to eight bits (docs/benchmarks.md).
+part from the sums between layers and from the logits, which it keeps to eight bits (docs/benchmarks/engine.md).
 """
 
 from __future__ import annotations

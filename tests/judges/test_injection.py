@@ -1,7 +1,7 @@
 """Documents that try to answer in a judge's place: what of them reaches the prompt's form, and how far they turn it.
 
-docs/benchmarks.md has the measurement with larger models. Plain orders ("answer Yes") are no matter of form and cannot
-be kept out: here is held what can.
+docs/benchmarks/hostile.md has the measurement with larger models. Plain orders ("answer Yes") are no matter of form and
+cannot be kept out: here is held what can.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections import Counter
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -590,6 +591,14 @@ def test_a_finished_run_leads_to_its_labels_and_a_failed_one_to_the_documentatio
     documentation = author.get(at).content.decode()
     assert '<section id="models"' in documentation
     assert '<section id="models-on-a-server"' in documentation
+
+
+def test_each_link_within_the_documentation_of_judges_leads_to_one_place(leases: Leases, author: Client) -> None:
+    page = author.get(f"/studies/{leases.study.slug}/judges/help/").content.decode()
+    places = Counter(re.findall(r'<section id="([^"]+)"', page))
+    assert set(re.findall(r'href="#([^"]+)"', page)) - {"main"} == set(places)
+    assert set(places.values()) == {1}
+    assert '<a href="#judges-weighed-together">weighed together</a>' in page
 
 
 # --- a price that somebody changes ------------------------------------------------------------------------------------
