@@ -22,7 +22,7 @@ from annotation import actions
 from annotation.actions import Answer
 from annotation.evidence.blocks import Block
 from annotation.evidence.kinds import HEADING, PARAGRAPH
-from annotation.models import Assignment, Option, Question, Rater, Role, Row, Scheme, Sheet, Study, User
+from annotation.models import Assignment, Column, Rater, Role, Row, Scheme, Sheet, Study, User
 from annotation.scheme.spec import load_scheme
 
 # A browser, and a program, of somebody who is logged in: the fixtures `client_of` and `api_of`.
@@ -162,25 +162,36 @@ def assignments(rater: Rater, sheet: Sheet) -> list[Assignment]:
 
 def answer(sheet: Sheet, column: str, question: str, option: str | None, *, note: str | None = None) -> Answer:
     """An answer by names: of the column, of the question in its section; and the answer's code (None clears)."""
-    found = sheet.columns.get(name=column)
-    asked = Question.objects.get(section=found.section_id, key=question)
-    if option is not None and not asked.spec.has_options:
-        return Answer.of_code(found, asked, option, spec=asked.spec, note=note)
-    chosen = Option.objects.get(question=asked, key=option) if option is not None else None
-    return Answer(column=found, question=asked, option=chosen, note=note)
+    return answers(sheet, {(column, question): option}, note=note)[0]
+
+
+def answers(sheet: Sheet, given: Mapping[tuple[str, str], str | None], *, note: str | None = None) -> list[Answer]:
+    """The same of several, {(column name, question key): code}. Three queries."""
+    by_name: dict[str, list[Column]] = {}
+    names = {name for name, _question in given}
+    found = sheet.columns.filter(name__in=names).select_related("section__scheme")
+    for column in found.prefetch_related("section__questions__options"):
+        by_name.setdefault(column.name, []).append(column)
+    return [_answer(*by_name[name], question, code, note) for (name, question), code in given.items()]
+
+
+def _answer(column: Column, question: str, code: str | None, note: str | None) -> Answer:
+    asked = column.section.by_key[question]
+    if code is None or asked.by_key:
+        return Answer(column=column, question=asked, option=None if code is None else asked.by_key[code], note=note)
+    return Answer.of_code(column, asked, code, spec=asked.spec, note=note)
 
 
 def label(
     assignment: Assignment,
-    answers: Mapping[tuple[str, str], str | None] = COMPLETE,
+    given: Mapping[tuple[str, str], str | None] = COMPLETE,
     *,
     key: uuid.UUID | None = None,
     note: str | None = None,
 ) -> actions.Recorded:
     """Record {(column name, question key): option key}."""
-    sheet = assignment.row.sheet
-    given = [answer(sheet, column, question, option, note=note) for (column, question), option in answers.items()]
-    return actions.record(assignment=assignment, answers=given, key=key or uuid.uuid4())
+    told = answers(assignment.row.sheet, given, note=note)
+    return actions.record(assignment=assignment, answers=told, key=key or uuid.uuid4())
 
 
 def standing(assignment: Assignment) -> dict[tuple[str, str], str]:

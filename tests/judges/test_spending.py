@@ -320,7 +320,7 @@ def test_the_last_trial_of_such_a_judge_says_its_pace(
     assert found.seconds is not None
     # A cell by itself is no pace of a run, which asks twelve rows in one call.
     assert (
-        "of one worker, as long as the cell that was tried took by itself"
+        "of one worker at the pace of the cell that was tried by itself"
         in author.get(f"/studies/{leases.study.slug}/judges/{judge.pk}/").content.decode()
     )
     assert found.spent.read == estimating.estimate(leases.study, judge, trial=trial.items.get().found).spent.read
