@@ -124,7 +124,7 @@ def running() -> Iterator[Provider]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     provider = Provider(f"http://127.0.0.1:{server.server_port}", {})
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     try:
         yield provider
     finally:
