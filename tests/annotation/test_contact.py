@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import html
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+from allauth.account.models import EmailAddress
 from django.core import mail
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from pytest_django import Settings
 
+from accounts import actions as accounts
+from accounts.views.account import personal_data
 from annotation import actions, doors
 from annotation.actions import Refused
 from annotation.crowd import actions as crowd
-from annotation.models import Participant, Role, Study
+from annotation.models import AuditEvent, Participant, Role, Study
+from reports import actions as reporting
+from reports.data.arrays import Filters
+from reports.exports.making import path_of
+from reports.models import Export
 from tests import builders
 from tests.annotation.test_crowd import ALBA, address, begun, close, crowd_sheet, made
 from tests.builders import ApiOf, ClientOf, Leases
@@ -261,3 +271,83 @@ def test_the_page_of_links_says_where_none_is_named(leases: Leases, client_of: C
 def test_the_demos_name_one(db: None) -> None:
     for demo in doors.demos():
         assert demo.build().contact_text.startswith("Study office (made up), ")
+
+
+# --- erasing --------------------------------------------------------------------------------------------------------
+
+
+SAID = ("contact", "contact_address", "publishes_contact")
+
+
+@pytest.mark.parametrize("how", ["by an address that was confirmed", "as a manager"])
+def test_who_is_forgotten_is_no_contact_any_more(leases: Leases, client_of: ClientOf, how: str) -> None:
+    """However the address is written; others' contacts stay."""
+    other = builders.study("other", of=leases.study.scheme, by=leases.manager)
+    if how == "as a manager":
+        actions.add_member(study=leases.study, user=leases.anna, role=Role.MANAGER)
+    else:
+        EmailAddress.objects.create(user=leases.anna, email="anna@example.org", verified=True)
+    name(leases.study, contact="Anna", address="Anna@Example.org", publishes_contact=True)
+    name(other, contact="Anna", address="annabel@example.org")
+    anna = client_of(leases.anna)
+    assert personal_data(leases.anna)["contact_of"] == [
+        {"title": "Leases", "contact": "Anna", "contact_address": "Anna@Example.org"}
+    ]
+    leave = html.unescape(anna.get(reverse("accounts:leave")).content.decode())
+    assert "You are the contact of “Leases”" in leave
+    assert "“Other”" not in leave
+    owner = client_of(builders.user("owner", superuser=True))
+    of_owner = owner.get(reverse("accounts:owner-person", args=[leases.anna.pk])).content.decode()
+    assert "The contact of “Leases” has this person" in html.unescape(of_owner)
+
+    accounts.erase(user=leases.anna, by=leases.anna)
+
+    assert Study.objects.values_list(*SAID).get(slug="leases") == ("", "", False)
+    assert Study.objects.values_list(*SAID).get(slug="other") == ("Anna", "annabel@example.org", False)
+    gone = AuditEvent.objects.filter(kind="deletion", study=leases.study, of=leases.anna.pk)
+    assert [event.what for event in gone] == ["contact"]
+    assert "Anna@" not in json.dumps(list(AuditEvent.objects.values_list("what", flat=True)))
+
+
+@pytest.mark.parametrize("lists", [False, True])
+def test_nobody_takes_a_contact_away_by_giving_its_address_as_their_own(
+    leases: Leases, client_of: ClientOf, *, lists: bool
+) -> None:
+    """Nor do they learn which studies have it."""
+    name(leases.study, contact="Mara", address="mara@example.org")
+    leases.stranger.email = "mara@example.org"
+    leases.stranger.save()
+    if lists:
+        EmailAddress.objects.create(user=leases.stranger, email="mara@example.org", verified=False)
+    assert personal_data(leases.stranger)["contact_of"] == []
+    assert "Leases" not in client_of(leases.stranger).get(reverse("accounts:leave")).content.decode()
+    accounts.erase(user=leases.stranger, by=leases.stranger)
+    assert Study.objects.values_list(*SAID).get(slug="leases") == ("Mara", "mara@example.org", False)
+
+
+def test_who_has_no_address_is_nobodys_contact(leases: Leases) -> None:
+    leases.anna.email = ""
+    leases.anna.save()
+    name(leases.study, contact="Anna", address="")
+    assert personal_data(leases.anna)["contact_of"] == []
+    accounts.erase(user=leases.anna, by=None)
+    assert Study.objects.get(slug="leases").contact == "Anna"
+
+
+@pytest.mark.django_db(transaction=True)  # files go once it is committed
+def test_downloads_that_wait_name_them_no_more(leases: Leases, settings: Settings, tmp_path: Path) -> None:
+    settings.PALATE_EXPORTS = tmp_path / "exports"
+    builders.label(leases.annas[0])
+    name(leases.study, address="anna@example.org", publishes_contact=True)
+    EmailAddress.objects.create(user=leases.anna, email="anna@example.org", verified=True)
+    report = reporting.freeze(study=leases.study, title="First", filters=Filters(), by=leases.researcher)
+    exports = []
+    for form, of in (("zip", None), ("zip", report), ("jsonl", None)):
+        export = reporting.ask_for_export(study=leases.study, form=form, filters=Filters(), by=None, report=of)
+        reporting.make_export(export_id=export.pk)
+        exports.append(Export.objects.get(pk=export.pk))
+
+    accounts.erase(user=leases.anna, by=None)
+
+    assert [path_of(export).exists() for export in exports] == [False, False, True]
+    assert list(Export.objects.all()) == exports[2:]
