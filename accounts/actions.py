@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.models import ApiToken
-from accounts.queries import lacks_confirmation, others_own
+from accounts.queries import addresses_of, contact_of, lacks_confirmation, others_own
 from annotation import actions as annotating
 from annotation.actions import Refused
 from annotation.models import (
@@ -122,14 +122,16 @@ def erase(*, user: User, by: User | None) -> None:
     """Forget who somebody is. Their labels stay, under the codes that exports name them by anyway.
 
     The account is emptied and closed: name, address, password, second factors, connections to single sign-on, tokens,
-    sessions, roles and looks go; raters, questions about cells and used invitations lose their link to it. What it did
-    in the audit log stays under its number for a year, and what it did as a manager with the study.
+    sessions, roles and looks go, and the contact of studies where it is they; raters, questions about
+    cells and used invitations lose their link to it. What it did in the audit log stays under its number for a year,
+    and what it did as a manager with the study.
 
     Raises:
         Refused: it is the last manager of a study, or the last owner.
     """
     if user.is_superuser:
         leaves_an_owner(user)
+    _forget_contacts(user=user, by=by)  # by their roles, too
     for membership in Membership.objects.filter(user=user).select_related("study", "user"):
         annotating.remove_member(membership=membership, by=by)
     Rater.objects.filter(user=user).update(user=None, active=False)
@@ -171,13 +173,21 @@ def _forget_backgrounds(user: User) -> None:
     told.delete()
 
 
+def _forget_contacts(*, user: User, by: User | None) -> None:
+    """Studies whose contact they are have none any more, nor have downloads that wait."""
+    from reports.actions import forget_contacts
+
+    studies = list(contact_of(user))
+    for study in studies:
+        annotating.change_study(study=study, contact="", contact_address="", publishes_contact=False)
+        annotating.note(AuditEvent.Kind.DELETION, by=by, of=user, study=study, what="contact")
+    forget_contacts(studies)
+
+
 def _forget_invites(*, user: User, by: User | None) -> None:
     """Addresses of theirs go from invitations; those that still wait for them are withdrawn first."""
-    from allauth.account.models import EmailAddress
-
-    addresses = {user.email, *EmailAddress.objects.filter(user=user).values_list("email", flat=True)} - {""}
     theirs = Q(used_by=user)
-    for address in addresses:
+    for address in addresses_of(user):
         theirs |= Q(email__iexact=address)
     invites = Invite.objects.filter(theirs).exclude(email="")
     invites.filter(used_at=None, revoked_at=None).update(revoked_at=timezone.now(), revoked_by=by)

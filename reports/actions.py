@@ -105,7 +105,8 @@ def ask_for_export(
         "started_by": by,
     }
     of = report.pk if report else study_digest(study)
-    asked = [of, study.licence, study.publishes_texts, form, told["filters"], told["language"], by and by.pk]
+    says = [study.licence, study.publishes_texts, study.published_contact]
+    asked = [of, *says, form, told["filters"], told["language"], by and by.pk]
     key = f"export-{hashlib.sha256(canonical_json(asked)).hexdigest()}"
     vain = (Export.State.FAILED, Export.State.CANCELLED)
     there = study.exports.filter(**told).exclude(state__in=vain)
@@ -175,6 +176,12 @@ def make_part(held: Held[ExportPart]) -> None:
 def forget_backgrounds(studies: Iterable[Study]) -> None:
     """Delete the downloads that hold what raters of these studies told about themselves, with their files."""
     Export.objects.filter(study__in=studies, report=None, form=Export.Form.ZIP).delete()
+
+
+@transaction.atomic
+def forget_contacts(studies: Iterable[Study]) -> None:
+    """Delete the downloads that may name the contact of these studies, with their files."""
+    Export.objects.filter(study__in=studies, form=Export.Form.ZIP).delete()
 
 
 def forget_file(export: Export) -> None:

@@ -97,7 +97,7 @@ def leave(request: AppRequest) -> HttpResponse:
             logout(request)
             messages.success(request, _("Your account is erased. Your labels stay, and nothing links them to you."))
             return redirect("login")
-    return render(request, "accounts/leave.html", {"form": form})
+    return render(request, "accounts/leave.html", {"form": form, "contact_of": queries.contact_of(request.user)})
 
 
 # Where it stands what somebody answered.
@@ -174,6 +174,7 @@ def personal_data(user: User) -> dict[str, object]:
         ),
         "crowd": list(user.participations.values("link__study__title", "link__title", "number", "came_at")),
         "consents": list(user.consents.values("study__title", "text", "agreed_at", "withdrawn_at")),
+        "contact_of": list(queries.contact_of(user).values("title", "contact", "contact_address")),
         "backgrounds": list(user.backgrounds.values("study__title", "answers", "told_at")),
         # From where somebody else did it is that person's.
         "audit_log": [

@@ -16,7 +16,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from accounts import actions, owner_queries
+from accounts import actions, owner_queries, queries
 from accounts.forms import EraseForm
 from accounts.models import ApiToken
 from annotation.actions import Refused, note
@@ -107,6 +107,7 @@ def person(request: AppRequest, pk: int) -> HttpResponse:
         "memberships": who.memberships.select_related("study"),
         "tokens": ApiToken.objects.live().filter(user=who),
         "raters": who.raters.select_related("study"),
+        "contact_of": queries.contact_of(who),
     }
     return render(request, "accounts/owner_person.html", context)
 

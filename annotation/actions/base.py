@@ -60,8 +60,17 @@ def refuse_withdrawn(assignment: Assignment, *, is_gone: bool = False) -> None:
 def refuse_closed(assignment: Assignment) -> None:
     """People change nothing on a closed sheet. Judges do, and the gold of an adjudication: their work comes after."""
     sheet = assignment.row.sheet
-    if sheet.closed_at is not None and assignment.rater.kind == Rater.Kind.PERSON:
+    if sheet.closed_at is None or assignment.rater.kind != Rater.Kind.PERSON:
+        return
+    if contact := Study.objects.only("contact", "contact_address").get(sheets=sheet.pk).contact_text:
         raise SheetClosed(
-            _("“%(sheet)s” is closed: its work is finished. What you saved is safe; ask the manager to open it again.")
-            % {"sheet": sheet.title}
+            _(
+                "“%(sheet)s” is closed: its work is finished. What you saved is safe; to have it opened again, contact "
+                "%(contact)s."
+            )
+            % {"sheet": sheet.title, "contact": contact}
         )
+    raise SheetClosed(
+        _("“%(sheet)s” is closed: its work is finished. What you saved is safe; ask the manager to open it again.")
+        % {"sheet": sheet.title}
+    )

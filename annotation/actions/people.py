@@ -118,11 +118,14 @@ def join(*, invite: Invite, user: User, shown: bool = False) -> Membership:
 
 def why_nobody_joins(invite: Invite) -> str:
     """What is said of an invitation to a study that is archived by now; "" of others."""
-    if not Study.objects.filter(pk=invite.study_id).exclude(archived_at=None).exists():
+    study = Study.objects.filter(pk=invite.study_id).exclude(archived_at=None).first()
+    if study is None:
         return ""
-    return _("“%(study)s” is archived, and nobody can join it. Ask whoever gave you the link.") % {
-        "study": invite.study.title
-    }
+    said = _("“%(study)s” is archived, and nobody can join it.") % {"study": study.title}
+    if study.contact_text:
+        return said  # the page of the invitation names it
+    ask = _("Ask whoever gave you the link.")
+    return f"{said} {ask}"
 
 
 @transaction.atomic

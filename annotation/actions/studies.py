@@ -119,6 +119,9 @@ def change_study(
     background: str | None = None,
     licence: str | None = None,
     publishes_texts: bool | None = None,
+    contact: str | None = None,
+    contact_address: str | None = None,
+    publishes_contact: bool | None = None,
     shows_setup: bool | None = None,
 ) -> Study:
     """Change what a study is called, where it is found, and how it is worked on; None leaves a thing as it is now,
@@ -136,6 +139,9 @@ def change_study(
         "background": background,
         "licence": licence,
         "publishes_texts": publishes_texts,
+        "contact": contact,
+        "contact_address": contact_address,
+        "publishes_contact": publishes_contact,
         "shows_setup": shows_setup,
     }
     changed = {name: value for name, value in given.items() if value is not None}

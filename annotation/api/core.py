@@ -303,6 +303,8 @@ def in_full(user: User, study: Study) -> Response:
     whole = {
         **_in_short(study, roles),
         "guideline": study.guideline,
+        "contact": study.contact,
+        "contact_address": study.contact_address,
         "counts": counts,
         "archived_at": study.archived_at,
         "row_facets": of_rows.facets if hidden(set(roles))["hidden"] else of_rows.shown,

@@ -96,6 +96,8 @@ class StudyDetailSerializer(StudySerializer):
         allow_null=True, help_text=_("Since then nothing is changed in it; null where it is not archived.")
     )
     guideline = serializers.CharField()
+    contact = serializers.CharField(help_text=_("A person or a role that people of this study write to, or empty."))
+    contact_address = serializers.CharField(help_text=_("Its e-mail or web address, or empty."))
     counts = CountsSerializer()
     row_facets = RowFacetSerializer(
         many=True, help_text=_("What rows are described by; hidden ones for managers and researchers.")

@@ -30,11 +30,24 @@ class StudySettingsSerializer(serializers.Serializer[Any]):
     background = serializers.CharField(
         allow_blank=True, help_text=_("Questions about who labels: “questions:” as in a scheme file.")
     )
+    contact = serializers.CharField(
+        allow_blank=True,
+        max_length=200,
+        help_text=_("A person or a role that people of this study write to. Whoever has a link of it reads it."),
+    )
+    contact_address = serializers.CharField(
+        allow_blank=True,
+        max_length=500,
+        help_text=_("An e-mail address, or a web address that begins with https://."),
+    )
     licence = serializers.CharField(
         allow_blank=True, max_length=40, help_text=_("Of the labels: an SPDX identifier such as CC-BY-4.0, or empty.")
     )
     publishes_texts = serializers.BooleanField(
         help_text=_("Downloads have the texts that were labelled: only where you have the right to pass them on.")
+    )
+    publishes_contact = serializers.BooleanField(
+        help_text=_("The README and the dataset card of downloads name the contact.")
     )
     submit_complete = serializers.BooleanField(help_text=_("A person's last answer submits."))
     shows_setup = serializers.BooleanField(

@@ -80,6 +80,8 @@ def derive_study(
     Lineage.objects.bulk_create(lineage, batch_size=1000)
     ties = [] if how.reads_raters else chosen.ties  # what reads what each rater said leaves none of them out
     study.derived_from = source
+    # Whether downloads name it is asked anew.
+    study.contact, study.contact_address = source.contact, source.contact_address
     study.derivation = {
         "deriver": deriver,
         "settings": settings,
@@ -91,7 +93,7 @@ def derive_study(
         "by": by.username if by else "",
         "at": timezone.now().isoformat(timespec="seconds"),
     }
-    study.save(update_fields=["derived_from", "derivation"])
+    study.save(update_fields=["derived_from", "derivation", "contact", "contact_address"])
     return study
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Set
 from typing import Any, Self
 
 from django import forms
+from django.core.validators import URLValidator, validate_email
 from django.utils.text import Truncator, slugify
 from django.utils.translation import gettext_lazy as _
 
@@ -270,6 +271,7 @@ def _free_address(slug: str, study: Study) -> str:
 OTHERS_CHANGED = _(
     "Somebody else has changed this since the page was opened. Save again to replace what it says now: %(now)s"
 )
+_HTTPS = URLValidator(schemes=["https"])
 ADDRESS = {"invalid": _("An address has letters without accents, digits and hyphens alone.")}
 
 
@@ -288,8 +290,11 @@ class StudySettingsForm(forms.ModelForm):  # type: ignore[type-arg]
             "guideline",
             "consent",
             "background",
+            "contact",
+            "contact_address",
             "licence",
             "publishes_texts",
+            "publishes_contact",
             "submit_complete",
             "shows_setup",
         ]
@@ -299,14 +304,26 @@ class StudySettingsForm(forms.ModelForm):  # type: ignore[type-arg]
             "guideline": _("Guideline"),
             "consent": _("Consent text"),
             "background": _("Background form"),
+            "contact": _("Contact"),
+            "contact_address": _("Address of the contact"),
             "licence": _("Licence of the labels"),
             "publishes_texts": _("Downloads have the texts that were labelled"),
+            "publishes_contact": _("Downloads name the contact"),
             "submit_complete": _("A person's last answer submits"),
             "shows_setup": _("Steps of setting it up"),
         }
         error_messages = {"slug": ADDRESS}
         help_texts = {
             "slug": _("Small letters, digits and hyphens. Links with the old address lead nowhere."),
+            "contact": _(
+                "A person or a role, such as “Anna Novak, study coordinator”. Shown with its address to everybody who "
+                "has a link of this study or a role in it: on invitations and the pages of a crowd, with the consent "
+                "text and the background form, in the guide of a sheet, on My work and in mails."
+            ),
+            "publishes_contact": _(
+                "In their README and dataset card. Who publishes a download publishes the contact too: ask the person, "
+                "or name a role."
+            ),
             "submit_complete": _("Saves a key for each document; whoever wants to look again corrects afterwards."),
         }
         widgets = {
@@ -357,6 +374,24 @@ class StudySettingsForm(forms.ModelForm):  # type: ignore[type-arg]
                 load_background(text)
             except SchemeError as error:
                 raise forms.ValidationError([str(problem) for problem in error.problems]) from error
+        return text
+
+    def clean_contact(self) -> str:
+        return " ".join(self.cleaned_data["contact"].split())
+
+    def clean_contact_address(self) -> str:
+        text: str = self.cleaned_data["contact_address"]
+        check = _HTTPS if "://" in text else validate_email
+        try:
+            if text:
+                check(text)
+        except forms.ValidationError as error:
+            raise forms.ValidationError(
+                _(
+                    "This is neither an e-mail address, such as study@example.org, nor a web address that begins with "
+                    "https://."
+                )
+            ) from error
         return text
 
 

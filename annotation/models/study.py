@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from django.conf import settings
 from django.core.validators import RegexValidator
@@ -72,6 +73,23 @@ class Study(models.Model):
         default=False,
         help_text=_("Only where you have the right to pass the texts on; say in the scheme what holds for them."),
     )
+    contact = models.CharField(
+        _("contact"),
+        max_length=200,
+        blank=True,
+        help_text=_("A person or a role that people of this study write to. Whoever has a link of it reads it."),
+    )
+    contact_address = models.CharField(
+        _("address of the contact"),
+        max_length=500,
+        blank=True,
+        help_text=_("An e-mail address, or a web address that begins with https://."),
+    )
+    publishes_contact = models.BooleanField(
+        _("downloads name the contact"),
+        default=False,
+        help_text=_("The README and the dataset card of downloads name the contact."),
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     archived_at = models.DateTimeField(
         null=True, blank=True, help_text=_("Since then it stands on nobody's list, and nothing is changed in it.")
@@ -96,6 +114,28 @@ class Study(models.Model):
 
     def __str__(self) -> str:
         return self.title
+
+    @property
+    def contact_text(self) -> str:
+        """Whom people of this study write to, in a line: the name, the address or both; "" where neither is set."""
+        return ", ".join(filter(None, (self.contact, self.contact_address)))
+
+    @property
+    def contact_link(self) -> str:
+        """Where the address of the contact leads: mailto: or https:; "" where there is none."""
+        if not self.contact_address or self.contact_is_page:
+            return self.contact_address
+        return f"mailto:{quote(self.contact_address, safe='@')}"
+
+    @property
+    def contact_is_page(self) -> bool:
+        """Whether the address of the contact is one of the web."""
+        return "://" in self.contact_address
+
+    @property
+    def published_contact(self) -> str:
+        """What downloads say of the contact; "" where they name none."""
+        return self.contact_text if self.publishes_contact else ""
 
     @cached_property
     def has_simulated_raters(self) -> bool:

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.core.mail import EmailMessage
 from django.utils.translation import gettext as _
 
-from annotation.models import Invite
+from annotation.models import Invite, Study
 
 logger = logging.getLogger(__name__)
 
@@ -25,6 +25,13 @@ def send(*, subject: str, text: str, to: str) -> bool:
     return sent(EmailMessage(" ".join(subject.split()), text, None, [to]))
 
 
+def ask(study: Study) -> str:
+    """The last lines of a mail: whom to ask about the study; "" where nobody is named."""
+    if not study.contact_text:
+        return ""
+    return "\n\n" + _("Questions about this study? Contact %(who)s.") % {"who": study.contact_text}
+
+
 def send_invite(invite: Invite, link: str) -> bool:
     """Send the link of an invitation to its address, and say whether it went out."""
     text = _(
@@ -36,6 +43,7 @@ def send_invite(invite: Invite, link: str) -> bool:
         "until": f"{invite.expires_at:%Y-%m-%d}",
         "link": link,
     }
+    text += ask(invite.study)
     subject = _("Your invitation to “%(study)s”") % {"study": invite.study.title}
     return send(subject=subject, text=text, to=invite.email)
 

@@ -46,6 +46,7 @@ def remind(rater: Rater, link: str) -> Reminder:
         "link": link,
         **rater.study.scheme.parsed.words.model_dump(),
     }
+    text += mail.ask(rater.study)
     to = rater.user.email if mail.is_set_up() else ""
     subject = _("A reminder of “%(study)s”") % {"study": rater.study.title}
     return Reminder(text, to, sent=bool(to) and mail.send(subject=subject, text=text, to=to))

@@ -10,7 +10,7 @@ from django.forms import BaseForm
 from django.template.defaultfilters import linebreaksbr
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils.html import escape, format_html
+from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
@@ -263,6 +263,19 @@ def duration(seconds: float) -> str:
 @register.filter
 def facet(facets: dict[str, str], name: str) -> str:
     return facets.get(name, "")
+
+
+@register.simple_tag
+def contact(study: Study) -> SafeString:
+    """Whom people of a study write to: a name, an address that is a link, or both; empty where neither is set."""
+    parts = [format_html("<bdi>{}</bdi>", study.contact)] if study.contact else []
+    if study.contact_address:
+        # A page beside this one: answers on their way to the server stay in theirs.
+        link = (
+            '<a href="{}" target="_blank" rel="noreferrer">{}</a>' if study.contact_is_page else '<a href="{}">{}</a>'
+        )
+        parts.append(format_html(link, study.contact_link, study.contact_address))
+    return format_html_join(", ", "{}", ((part,) for part in parts))
 
 
 @register.inclusion_tag("annotation/_paused.html")

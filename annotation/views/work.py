@@ -31,8 +31,9 @@ from annotation.views.submitting import my_assignment, submission
 @require_GET
 def my_work(request: AppRequest) -> HttpResponse:
     progress = queries.my_sheets(request.user)
-    several = len({item.sheet.study_id for item in progress}) > 1
-    return render(request, "annotation/my_work.html", {"progress": progress, "several_studies": several})
+    studies = {item.sheet.study_id: item.sheet.study for item in progress}
+    context = {"progress": progress, "studies": studies.values(), "several_studies": len(studies) > 1}
+    return render(request, "annotation/my_work.html", context)
 
 
 @never_cache  # as above

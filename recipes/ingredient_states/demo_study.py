@@ -73,6 +73,7 @@ def build() -> Study:
     source = _source()
     scheme = annotating.store_scheme(spec=load_scheme(source), source=source)
     study = annotating.create_study(slug=SLUG, title="States of ingredients (demo)", scheme=scheme, by=users["manager"])
+    annotating.change_study(study=study, contact="Study office (made up)", contact_address="states@example.org")
     for name, role in ROLES.items():
         annotating.add_member(study=study, user=users[name], role=role)
     actions.import_recipes(study=study, recipes=demo_recipes())

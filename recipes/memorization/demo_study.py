@@ -75,6 +75,7 @@ def build() -> Study:
     study = annotating.create_study(
         slug=SLUG, title="Recipe memorization (demo)", scheme=paper_scheme(), by=users["manager"]
     )
+    annotating.change_study(study=study, contact="Study office (made up)", contact_address="recipes@example.org")
     for name, login in USERS.items():
         if login.role is not None:
             annotating.add_member(study=study, user=users[name], role=login.role)

@@ -67,6 +67,7 @@ def make_file(export: Export, path: Path, progress: Progress) -> None:
                 origin_of(report, table, contents, filters),
                 licence=export.study.licence,
                 has_texts=export.study.publishes_texts,
+                contact=export.study.published_contact,
                 rewordings=_rewordings(export.study, before=before),
             )
             certificates = certificates_of(export.study, before=before)

@@ -43,12 +43,15 @@ class Origin:
     seeds: dict[str, int]
     licence: str = ""  # of the labels, as the study says now: an SPDX identifier
     has_texts: bool = False  # whether the texts that were labelled go along
+    contact: str = ""  # whom to ask about the study, where its settings say that downloads name somebody
     rewordings: Sequence[str] = ()  # how the wording of what is asked was changed under answers, a sentence each
 
 
 def readme(contents: Contents, table: LabelTable, origin: Origin) -> str:
     """What is in the ZIP, how to cite it, and how each number is defined."""
     lines = [f"# {origin.title}", "", citation(origin, table), ""]
+    if origin.contact:
+        lines += [_("Contact: %(contact)s") % {"contact": origin.contact}, ""]
     lines += [_("## What this is of"), "", *(f"- {name}: {text}" for name, text in contents.about), ""]
     lines += [_("## Files"), ""]
     lines += [f"- `{name}`: {text}" for name, text in _files()]
@@ -252,6 +255,8 @@ def dataset_card(contents: Contents, table: LabelTable, origin: Origin) -> str:
         lines += ["", _("The texts that were labelled are not in here: they belong to those who published them.")]
     if not origin.licence:
         lines[-1] += " " + _("Set the licence above before you publish this, or in the study's settings.")
+    if origin.contact:
+        lines += ["", _("## Contact"), "", origin.contact]
     lines.append("")
     return "\n".join(lines)
 

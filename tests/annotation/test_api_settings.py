@@ -36,7 +36,7 @@ def post(program: APIClient, body: dict[str, Any], form: str = "json") -> Any:
 def settings_of(study: Study) -> dict[str, object]:
     now = Study.objects.get(pk=study.pk)
     names = ("title", "slug", "guideline", "consent", "background", "licence", "publishes_texts")
-    names += ("submit_complete", "shows_setup")
+    names += ("contact", "contact_address", "publishes_contact", "submit_complete", "shows_setup")
     return {name: getattr(now, name) for name in names}
 
 
@@ -51,6 +51,11 @@ def settings_of(study: Study) -> dict[str, object]:
         ("background", FORM.strip()),
         ("licence", "CC-BY-4.0"),
         ("publishes_texts", True),
+        ("contact", "Anna Novak, study coordinator"),
+        ("contact_address", "study@example.org"),
+        ("contact_address", "https://lab.example/contact"),
+        ("contact_address", ""),
+        ("publishes_contact", True),
         ("submit_complete", True),
         ("shows_setup", False),
     ],
@@ -59,7 +64,7 @@ def settings_of(study: Study) -> dict[str, object]:
 def test_what_is_sent_is_changed_and_the_rest_stays(
     leases: Leases, program: APIClient, name: str, value: object, form: str
 ) -> None:
-    actions.change_study(study=leases.study, guideline="Read it.", consent="You may stop.")
+    actions.change_study(study=leases.study, guideline="Read it.", consent="You may stop.", contact_address="a@b.org")
     before = program.get(reverse("api:settings", args=["leases"])).json()
     assert before == settings_of(leases.study)
 
@@ -93,6 +98,8 @@ def test_nothing_sent_changes_nothing(leases: Leases, program: APIClient) -> Non
         ({"slug": "no address"}, "slug", "An address has letters without accents, digits and hyphens alone."),
         ({"submit_complete": "perhaps"}, "submit_complete", "Must be a valid boolean."),
         ({"background": "questions: ["}, "background", ""),
+        ({"contact": "x" * 201}, "contact", "no more than 200 characters"),
+        ({"contact_address": "room 12"}, "contact_address", "neither an e-mail address"),
         ({"guideline": None}, "guideline", "may not be null"),
     ],
 )

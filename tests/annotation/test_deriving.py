@@ -159,6 +159,14 @@ def test_the_page_takes_a_scheme_file_for_the_new_study(answered: Leases, client
 
 
 @pytest.mark.django_db
+def test_the_contact_goes_along_and_whether_downloads_name_it_does_not(answered: Leases) -> None:
+    said = {"contact": "Anna Novak", "contact_address": "study@example.org", "publishes_contact": True}
+    actions.change_study(study=answered.study, **said)  # type: ignore[arg-type]
+    second = derived(answered, "duties.stated=stated")
+    assert Study.objects.filter(pk=second.pk).values(*said).get() == said | {"publishes_contact": False}
+
+
+@pytest.mark.django_db
 def test_a_setting_that_the_deriver_does_not_have_is_refused(answered: Leases, api_of: ApiOf) -> None:
     """A page offers no other; a program that misspelled one got a study made as if it had set nothing."""
     with pytest.raises(Refused, match="“every” is none of: any, all"):

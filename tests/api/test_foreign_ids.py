@@ -341,6 +341,7 @@ NAMES_NOTHING = {
     "ended_code", "closed",
     "address", "events", "on",
     "shows_setup", "licence", "publishes_texts", "shown", "moment", "hourly_rate", "currency",
+    "contact", "contact_address", "publishes_contact",
     "requests_per_minute", "price_read", "price_written", "revision", "gguf_file", "dtype", "device", "prompt_text",
     "prompt_sha256",
 }  # fmt: skip

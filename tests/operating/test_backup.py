@@ -21,7 +21,8 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from pytest_django import Settings
 
-from annotation.models import AuditEvent, LabelEvent, Scheme, User
+from annotation.actions import change_study
+from annotation.models import AuditEvent, LabelEvent, Scheme, Study, User
 from llm.models import LanguageModel
 from operating import backups, queries, tables
 from recipes.cooking.models import Document, Recipe
@@ -48,6 +49,7 @@ def world(transactional_db: None, folders: Path) -> Leases:
     """Labels, a stored page, JSON whose order and numbers databases treat differently, a model."""
     leases = builders.leases()
     label(leases.annas[0])
+    change_study(study=leases.study, contact="Anna Novak", contact_address="study@example.org")
     Recipe.objects.create(
         sheet=leases.sheet, name="Crêpes", steps=[], tasks=[], ingredients=[{"zest": 1.0, "a": 1e16, "f": -0.0}]
     )
@@ -89,6 +91,7 @@ def test_what_is_restored_is_what_was_there(world: Leases, folders: Path) -> Non
     assert "Model small: backend transformers, location org/small, revision abc123" in said
     assert list(LabelEvent.objects.values_list("pk", "at")) == events
     assert bytes(Document.objects.get().html_gz) == PAGE
+    assert Study.objects.get().contact_text == "Anna Novak, study@example.org"
     assert list(Recipe.objects.get().ingredients[0].values()) == [1.0, 1e16, -0.0] or connection.vendor != "sqlite"
     assert (folders / "exports" / "7" / "labels.csv").stat().st_size == 550_000
     # The next keys are free, and what was done stands in the log.

@@ -233,6 +233,31 @@ def test_the_dataset_card_has_the_licence_of_the_study(study: Study) -> None:
     assert ["Set the licence above" in said for said in (before, after)] == [True, False]
 
 
+def test_downloads_name_the_contact_where_the_study_says_so(study: Study) -> None:
+    def named() -> list[bool]:
+        with zipfile.ZipFile(export(study)) as archive:
+            texts = [archive.read(name).decode() for name in ("README.md", "labels/README.md")]
+            others = [name for name in archive.namelist() if not name.endswith("README.md")]
+            assert not any(b"study@example.org" in archive.read(name) for name in others)
+        return ["Anna Novak, study@example.org" in text for text in texts]
+
+    annotating.change_study(study=study, contact="Anna Novak", contact_address="study@example.org")
+    assert named() == [False, False]
+    annotating.change_study(study=study, publishes_contact=True)
+    assert named() == [True, True]
+    annotating.change_study(study=study, contact="", contact_address="")
+    assert named() == [False, False]
+
+
+def test_a_download_of_before_the_contact_was_changed_is_not_given_again(study: Study) -> None:
+    by = builders.user("asks")
+    annotating.change_study(study=study, contact="Anna Novak", publishes_contact=True)
+    first = actions.ask_for_export(study=study, form="zip", filters=Filters(), by=by)
+    assert actions.ask_for_export(study=study, form="zip", filters=Filters(), by=by) == first
+    annotating.change_study(study=study, contact="Study office")
+    assert actions.ask_for_export(study=study, form="zip", filters=Filters(), by=by) != first
+
+
 def test_the_texts_go_along_where_the_study_says_so(study: Study) -> None:
     for publishes in (False, True):
         annotating.change_study(study=study, publishes_texts=publishes)
