@@ -15,7 +15,7 @@ from reports.stats.alternative import MINIMUM_PEOPLE, TOO_FEW_PEOPLE
 from reports.stats.bootstrap import EVERY_DRAW_THE_SAME
 from reports.stats.levels import landis_koch
 from reports.tables.rounding import rounded
-from reports.words import UNDEFINED, count
+from reports.words import UNDEFINED, bracketed, count
 
 LEVELS: dict[str, Promise] = {
     "almost-perfect": gettext_lazy("almost perfect"),
@@ -83,9 +83,8 @@ def between(of: Estimate, *, as_percent: bool = False) -> str:
     """An interval, as " [0.71, 0.82]" or " [83.6, 86.6]" of per cent, or nothing."""
     if of.low is None or of.high is None:
         return ""
-    ends = [str(number_format(rounded(end, 1 if as_percent else 2, per_cent=as_percent))) for end in (of.low, of.high)]
-    apart = "; " if any("," in end for end in ends) else ", "  # a comma is decimal in some languages
-    return f" [{apart.join(ends)}]"
+    ends = (number_format(rounded(end, 1 if as_percent else 2, per_cent=as_percent)) for end in (of.low, of.high))
+    return f" {bracketed(ends)}"
 
 
 def level_of(line: Line) -> str:
