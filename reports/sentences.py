@@ -135,6 +135,8 @@ def _of_people(answers: Answers) -> Tile:
         return Tile(title, value, _few_yet(levels_of(line) or line.rests_on, known), line.table)
     low, high = _ends(known)
     values = {"low": number(low.agreement.value or 0), "high": number(high.agreement.value or 0)}
+    if sign(high) != sign(low):
+        values["high"] = f"{sign(high)} {values['high']}"
     under = _("least on %(low)s, most on %(high)s; questions: %(n)s") % {
         "n": len(known),
         **{name: f"{quoted(line.name)} ({level})" if (level := level_of(line)) else quoted(line.name)
@@ -153,7 +155,7 @@ def _main(answers: Answers) -> list[Line]:
     """The questions by which agreement is said: those with options; where there is none, those with values. Where two
     people have answered enough of some, these alone."""
     known = [line for line in answers.questions if line.agreement.value is not None]
-    of_kind = [line for line in known if line.measure in KAPPAS] or known
+    of_kind = [line for line in known if line.has_options] or known
     return [line for line in of_kind if not line.is_few] or of_kind
 
 
@@ -347,6 +349,12 @@ def about_people(answers: Answers, scheme: str) -> list[Sentence]:
             )
         }
         said.append(Sentence(text, few[0].table, warns=True))
+    if single := [line for line in answers.questions if line.by_single_rows]:
+        text = _(
+            "Most %(sheets)s have a single %(row)s, of which κ says nothing by itself. So agreement on %(questions)s "
+            "is told of all %(sheets)s together: Krippendorff’s α."
+        ) % {"sheets": answers.sheets, "row": answers.row, "questions": _quoted(single)}
+        said.append(Sentence(text, single[0].table))
     without = [line for line in known if line.agreement.no_interval]
     if without:
         by_reason: dict[str, list[Line]] = {}
@@ -402,7 +410,7 @@ def _agreement(line: Line) -> str:
 def beside_published(scheme: str, answers: Answers) -> list[Sentence]:
     said = []
     for line, of in published_of(scheme, answers):
-        if of.kappa is not None and line.agreement.value is not None:
+        if of.kappa is not None and line.agreement.value is not None and line.measure in KAPPAS:
             text = _("Published κ of “%(question)s” (%(source)s): %(theirs)s; here it is %(ours)s: %(how)s.") % {
                 "source": of.source,
                 "theirs": number(of.kappa),
