@@ -124,7 +124,8 @@ class Line:
 class Answers:
     """`lines`: questions in the order of the scheme, each mean after those that it is of. `n_sheets`, `n_rows`,
     `n_twice`: those in which a person has labelled something, and the rows in which two or more have. `drawn`: what
-    intervals draw, "" where none were asked for. `row`, `rows`, `sheets`: what the scheme calls them."""
+    intervals draw, "" where none were asked for. `row`, `rows`, `sheets`: what the scheme calls them. `told`: what
+    packs say beside it."""
 
     lines: tuple[Line, ...]
     n_people: int
@@ -140,6 +141,7 @@ class Answers:
     row: str
     rows: str
     sheets: str
+    told: tuple[doors.Told, ...] = ()
 
     @property
     def questions(self) -> list[Line]:
@@ -205,6 +207,7 @@ def _answers_of(report: StudyReport) -> Answers:
         row=data.scheme.words.row,
         rows=data.scheme.words.rows,
         sheets=data.scheme.words.sheets,
+        told=tuple(doors.told_of(report)),
     )
 
 

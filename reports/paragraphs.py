@@ -130,7 +130,7 @@ def _estimates(answers: Answers) -> Iterator[Estimate]:
 
 def results(answers: Answers, scheme: str) -> str:
     """What came out, as a paper says it."""
-    said = []
+    said = [sentence.text for told in answers.told for sentence in told.sentences]
     for line in answers.lines:
         if not line.answered:
             continue

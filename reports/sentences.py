@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from reports.answers import KAPPAS, Answers, Estimate, JudgeAnswer, Line, Measure, published_of
+from reports.doors import Sentence
 from reports.stats.alternative import MINIMUM_PEOPLE, TOO_FEW_PEOPLE
 from reports.stats.bootstrap import EVERY_DRAW_THE_SAME
 from reports.stats.levels import landis_koch
@@ -38,15 +39,6 @@ VERDICTS: dict[str, Promise] = {
     "unknown": gettext_lazy("not tested"),
 }
 _MOST_NAMED = 4  # questions in one sentence
-
-
-@dataclass(frozen=True)
-class Sentence:
-    """`table`: the key of the table that it rests on; `warns`: it says what the data do not allow."""
-
-    text: str
-    table: str
-    warns: bool = False
 
 
 @dataclass(frozen=True)
