@@ -37,7 +37,7 @@ def _agreement(answers: Answers) -> Figure | None:
     uppers = [1.0, *highest[:-1]]
     bands = [[low, high, str(LEVELS[key])] for (low, key), high in zip(ENDS, uppers, strict=True)]
     how = _(
-        "Points: agreement between people (κ, or α where there are no options); shades: the levels of Landis and Koch."
+        "Points: agreement between people (κ, or α where the table has it); shades: levels of Landis and Koch, of κ."
     )
     if any(line.agreement.low is not None for line in lines):
         how += " " + _("Lines: 95 %% intervals.") % {}

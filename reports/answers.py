@@ -96,7 +96,9 @@ class JudgeAnswer:
 @dataclass(frozen=True)
 class Line:
     """A question, or the mean of a section's questions (`is_mean`). `table`: the key of the table that it rests on;
-    n_comparisons: pairs of answers to a cell, of a mean 0; answered: by anybody, a person or a judge."""
+    n_comparisons: pairs of answers to a cell, of a mean 0; answered: by anybody, a person or a judge; has_options: it
+    is answered by options; by_single_rows: most sheets have a single row, so that agreement is told of all sheets
+    together."""
 
     key: str
     name: str
@@ -110,6 +112,8 @@ class Line:
     n_comparisons: int = 0
     judges: tuple[JudgeAnswer, ...] = ()
     answered: bool = True
+    has_options: bool = True
+    by_single_rows: bool = False
 
     @property
     def is_few(self) -> bool:
@@ -120,7 +124,8 @@ class Line:
 class Answers:
     """`lines`: questions in the order of the scheme, each mean after those that it is of. `n_sheets`, `n_rows`,
     `n_twice`: those in which a person has labelled something, and the rows in which two or more have. `drawn`: what
-    intervals draw, "" where none were asked for. `row`, `rows`: what the scheme calls them."""
+    intervals draw, "" where none were asked for. `row`, `rows`, `sheets`: what the scheme calls them. `told`: what
+    packs say beside it."""
 
     lines: tuple[Line, ...]
     n_people: int
@@ -135,6 +140,8 @@ class Answers:
     seed: int
     row: str
     rows: str
+    sheets: str
+    told: tuple[doors.Told, ...] = ()
 
     @property
     def questions(self) -> list[Line]:
@@ -180,7 +187,8 @@ def _answers_of(report: StudyReport) -> Answers:
             for question in section.in_order
         ]
         if section.kappa is not None and section.accuracy is not None:
-            lines.append(_of_section(section))
+            of_questions = [line for line in lines[-len(section.in_order) :] if line.has_options]
+            lines.append(_of_section(section, single_rows=any(line.by_single_rows for line in of_questions)))
     named = {judge.code: judge.name for line in lines for judge in line.judges if judge.accuracy.value is not None}
     return Answers(
         lines=tuple(lines),
@@ -198,6 +206,8 @@ def _answers_of(report: StudyReport) -> Answers:
         seed=how.seed,
         row=data.scheme.words.row,
         rows=data.scheme.words.rows,
+        sheets=data.scheme.words.sheets,
+        told=tuple(doors.told_of(report)),
     )
 
 
@@ -224,7 +234,7 @@ def _estimate(value: float | None, interval: Interval | None, reason: str = "") 
 def _of_options(report: StudyReport, question: QuestionReport) -> Line:
     agreement = question.agreement
     kappa, macro = agreement.kappa, agreement.macro
-    return Line(
+    line = Line(
         key=question.data.name,
         name=name_of(question),
         table=f"{question.data.name}.agreement",
@@ -238,6 +248,32 @@ def _of_options(report: StudyReport, question: QuestionReport) -> Line:
         judges=tuple(_judge(result) for result in question.judges),
         answered=_is_answered(question.data),
     )
+    if not _by_single_rows(report.data.table, question.data):
+        return line
+    alpha = agreement.alpha
+    return replace(
+        line,
+        measure="alpha",
+        agreement=_estimate(
+            alpha.value, agreement.intervals.get("alpha"), undefined(question, agreement, alpha.reason)
+        ),
+        corrected=None,
+        rests_on=_n_cells(alpha.n_cells),
+        by_single_rows=True,
+    )
+
+
+def _by_single_rows(table: LabelTable, data: QuestionData) -> bool:
+    """Whether most sheets in which two people have answered a cell have a single row: κ within a sheet takes chance
+    from that row, and of one cell is 0 or not defined, so that a mean over sheets says nothing."""
+    people = data.people.where(~np.isin(data.people.code, data.blanks))
+    shared = np.unique(people.sheet[people.by_cell.first[np.bincount(people.by_cell.index) > 1]])
+    n_rows = np.bincount([row.sheet for row in table.rows], minlength=len(table.sheets))[shared]
+    return shared.size > 1 and bool((n_rows == 1).mean() > 0.5)
+
+
+def _n_cells(n: int) -> str:
+    return ngettext("%(n)s cell with two answers or more", "%(n)s cells with two answers or more", n) % {"n": count(n)}
 
 
 def _accuracy(agreement: PeopleAgreement) -> Estimate:
@@ -257,12 +293,12 @@ def _of_values(report: StudyReport, question: ValueReport) -> Line:
             exact.alpha, intervals.get("alpha"), str(UNDEFINED.get(exact.alpha_reason, exact.alpha_reason))
         ),
         corrected=None,
-        rests_on=ngettext("%(n)s cell with two answers or more", "%(n)s cells with two answers or more", exact.n_shared)
-        % {"n": count(exact.n_shared)},
+        rests_on=_n_cells(exact.n_shared),
         accuracy=_estimate(question.accuracy.value, None, str(UNDEFINED[question.accuracy.reason])),
         n_comparisons=exact.n_comparisons,
         judges=tuple(_value_judge(judge) for judge in question.judges),
         answered=_is_answered(question.data),
+        has_options=False,
     )
     if question.graphs is None or report.filters.before_graphs_first:
         return line
@@ -304,11 +340,12 @@ def _is_answered(data: QuestionData) -> bool:
     return of_people or any(answers.cell.size for answers in data.judges.values())
 
 
-def _of_section(section: SectionReport) -> Line:
+def _of_section(section: SectionReport, *, single_rows: bool) -> Line:
+    """single_rows: some of its questions are told of all sheets together, and no mean is taken of that."""
     assert section.kappa is not None
     assert section.accuracy is not None
     macro = section.macro
-    return Line(
+    line = Line(
         key=section.key,
         name=section.title,
         table=f"{section.key}.agreement",
@@ -321,6 +358,7 @@ def _of_section(section: SectionReport) -> Line:
             section.accuracy.value, macro.accuracy if macro else None, str(UNDEFINED[section.accuracy.reason])
         ),
     )
+    return replace(line, agreement=Estimate(None)) if single_rows else line
 
 
 def _judge(result: JudgeResult) -> JudgeAnswer:

@@ -1,5 +1,5 @@
-"""What a floor above adds to reports when it is loaded: tables and figures of its own, for the schemes that it names;
-what was published of a scheme's study; and pages beside those of the report.
+"""What a floor above adds to reports when it is loaded: tables and figures of its own, and sentences of the first page,
+for the schemes that it names; what was published of a scheme's study; and pages beside those of the report.
 
 They stand after the others of their question, on the page, in downloads, in the API and in what is frozen. A frozen
 report computes again to the same bytes only while what made it is registered as it was: register a new table for a new
@@ -29,12 +29,34 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class Sentence:
+    """A sentence of the first page. `table`: the key of the table that it rests on; `warns`: it says what the data do
+    not allow."""
+
+    text: str
+    table: str
+    warns: bool = False
+
+
+@dataclass(frozen=True)
+class Told:
+    """Sentences under a heading of their own, before all others."""
+
+    title: str
+    sentences: tuple[Sentence, ...]
+
+
+Telling = Callable[["StudyReport"], Told | None]
+
+
+@dataclass(frozen=True)
 class _Part:
     schemes: frozenset[str]
     since: int
     tables: Tables
     figures: Figures
     values: ValueTables
+    first: Telling
 
 
 def _no_values(report: StudyReport, question: ValueReport) -> tuple[()]:
@@ -43,6 +65,10 @@ def _no_values(report: StudyReport, question: ValueReport) -> tuple[()]:
 
 def _none(report: StudyReport, question: QuestionReport) -> tuple[()]:
     return ()
+
+
+def _nothing(report: StudyReport) -> None:
+    return None
 
 
 _parts: list[_Part] = []
@@ -55,6 +81,7 @@ def register_part(
     tables: Tables = _none,
     figures: Figures = _none,
     values: ValueTables = _no_values,
+    first: Telling = _nothing,
 ) -> None:
     """
     Args:
@@ -62,8 +89,9 @@ def register_part(
         since: the first version of these schemes.
         tables, figures: of one question; a figure is of a kind that `reports.figures.svg` draws.
         values: tables of a question that is answered by values.
+        first: what the first page says of a report before all else; no part of what is frozen.
     """
-    _parts.append(_Part(frozenset(schemes), since, tables, figures, values))
+    _parts.append(_Part(frozenset(schemes), since, tables, figures, values, first))
 
 
 def tables_of(report: StudyReport, question: QuestionReport) -> Iterator[ReportTable]:
@@ -78,9 +106,13 @@ def figures_of(report: StudyReport, question: QuestionReport) -> Iterator[Figure
     return (figure for part in _for(report) for figure in part.figures(report, question))
 
 
+def told_of(report: StudyReport) -> Iterator[Told]:
+    return (told for part in _for(report) if (told := part.first(report)) is not None)
+
+
 def registered() -> list[str]:
     """By what the parts are made: what is kept of a report is made anew once it is another."""
-    made_by = [of for part in _parts for of in (part.tables, part.figures, part.values)]
+    made_by = [of for part in _parts for of in (part.tables, part.figures, part.values, part.first)]
     return [f"{of.__module__}.{getattr(of, '__qualname__', '')}" for of in made_by]
 
 

@@ -133,6 +133,19 @@ ENTRIES: tuple[Entry, ...] = (
         (_("Krippendorff's α"), "α"),
     ),
     Entry(
+        "graph-agreement",
+        _("Node F1 and Edge F1"),
+        _(
+            "How far two graphs of one row are alike: the things that steps made are matched step by step by the "
+            "cosine of their names, as many as there can be. Node F1 is the share of matched ones, Edge F1 that of "
+            "edges that both drew, between matched things or over all. The mean is over rows; 1 is full agreement, and "
+            "chance is not taken out."
+        ),
+        "Node F1 = (|M₁| + |M₂|) / (|V₁| + |V₂|)",
+        "Toyooka, Aizawa and Yamakata, Appendix B",
+        ("Node F1", "Edge F1"),
+    ),
+    Entry(
         "ac1",
         _("Gwet’s AC1 and AC2"),
         _("Agreement beyond chance where chance is how hard the options are to guess: it stays high where one option "

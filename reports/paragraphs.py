@@ -17,6 +17,7 @@ from reports.sentences import (
     nobody_has_answered,
     number,
     percent,
+    quoted,
     rests_on,
     sign,
     with_interval,
@@ -60,7 +61,19 @@ def methods(answers: Answers, words: Words) -> str:
         )
     if any(line.measure == "weighted-kappa" for line in lines):
         said.append(_("Scales have quadratic weights (Cohen, 1968)."))
-    if any(line.measure == "alpha" for line in lines):
+    if single := [line for line in lines if line.by_single_rows]:
+        said.append(
+            _(
+                "Since most %(sheets)s have a single %(row)s, agreement on %(questions)s is Krippendorff’s α over all "
+                "%(sheets)s together (Krippendorff, 2011)."
+            )
+            % {
+                "row": words.row,
+                "sheets": words.sheets,
+                "questions": ", ".join(quoted(line.name) for line in single),
+            }
+        )
+    if any(line.measure == "alpha" and not line.has_options for line in lines):
         said.append(_("Questions without options are given Krippendorff’s α (Krippendorff, 2011)."))
     if any(line.measure == "node-f1" for line in lines):
         said.append(
@@ -117,7 +130,7 @@ def _estimates(answers: Answers) -> Iterator[Estimate]:
 
 def results(answers: Answers, scheme: str) -> str:
     """What came out, as a paper says it."""
-    said = []
+    said = [sentence.text for told in answers.told for sentence in told.sentences]
     for line in answers.lines:
         if not line.answered:
             continue
@@ -125,7 +138,7 @@ def results(answers: Answers, scheme: str) -> str:
         of_accuracy = ""
         if accuracy.value is not None:
             of_accuracy = f"; A_h = {percent(accuracy.value)}{between(accuracy, as_percent=True)}"
-        if line.agreement.value is None:
+        if line.agreement.value is None and line.agreement.reason:
             text = (
                 _("The mean of the questions of “%(question)s”: %(measure)s is not defined (%(reason)s)%(accuracy)s.")
                 if line.is_mean
@@ -134,7 +147,9 @@ def results(answers: Answers, scheme: str) -> str:
             values = {"measure": sign(line), "reason": line.agreement.reason, "accuracy": of_accuracy}
             said.append(text % {"question": line.name, **values})
             continue
-        figures = f"{sign(line)} = {number(line.agreement.value)}{between(line.agreement)}"
+        figures = ""
+        if line.agreement.value is not None:
+            figures = f"{sign(line)} = {number(line.agreement.value)}{between(line.agreement)}"
         if line.is_mean:
             text = _("As the mean of the questions of “%(question)s”, %(figures)s.")
         elif level := level_of(line):
@@ -142,7 +157,7 @@ def results(answers: Answers, scheme: str) -> str:
             figures += " " + _("(%(level)s agreement by Landis and Koch, 1977)") % {"level": level}
         else:
             text = _("On “%(question)s” annotators reached %(figures)s.")
-        said.append(text % {"question": line.name, "figures": figures + of_accuracy})
+        said.append(text % {"question": line.name, "figures": (figures + of_accuracy).removeprefix("; ")})
     said += [sentence.text for sentence in (*nobody_has_answered(answers), *beside_published(scheme, answers))]
     for code, name in answers.judges:
         said += _results_of(answers, code, name)

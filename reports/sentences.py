@@ -11,11 +11,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from reports.answers import KAPPAS, Answers, Estimate, JudgeAnswer, Line, Measure, published_of
+from reports.doors import Sentence
 from reports.stats.alternative import MINIMUM_PEOPLE, TOO_FEW_PEOPLE
 from reports.stats.bootstrap import EVERY_DRAW_THE_SAME
 from reports.stats.levels import landis_koch
 from reports.tables.rounding import rounded
-from reports.words import UNDEFINED, count
+from reports.words import UNDEFINED, bracketed, count
 
 LEVELS: dict[str, Promise] = {
     "almost-perfect": gettext_lazy("almost perfect"),
@@ -38,15 +39,6 @@ VERDICTS: dict[str, Promise] = {
     "unknown": gettext_lazy("not tested"),
 }
 _MOST_NAMED = 4  # questions in one sentence
-
-
-@dataclass(frozen=True)
-class Sentence:
-    """`table`: the key of the table that it rests on; `warns`: it says what the data do not allow."""
-
-    text: str
-    table: str
-    warns: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,9 +75,8 @@ def between(of: Estimate, *, as_percent: bool = False) -> str:
     """An interval, as " [0.71, 0.82]" or " [83.6, 86.6]" of per cent, or nothing."""
     if of.low is None or of.high is None:
         return ""
-    ends = [str(number_format(rounded(end, 1 if as_percent else 2, per_cent=as_percent))) for end in (of.low, of.high)]
-    apart = "; " if any("," in end for end in ends) else ", "  # a comma is decimal in some languages
-    return f" [{apart.join(ends)}]"
+    ends = (number_format(rounded(end, 1 if as_percent else 2, per_cent=as_percent)) for end in (of.low, of.high))
+    return f" {bracketed(ends)}"
 
 
 def level_of(line: Line) -> str:
@@ -136,6 +127,8 @@ def _of_people(answers: Answers) -> Tile:
         return Tile(title, value, _few_yet(levels_of(line) or line.rests_on, known), line.table)
     low, high = _ends(known)
     values = {"low": number(low.agreement.value or 0), "high": number(high.agreement.value or 0)}
+    if sign(high) != sign(low):
+        values["high"] = f"{sign(high)} {values['high']}"
     under = _("least on %(low)s, most on %(high)s; questions: %(n)s") % {
         "n": len(known),
         **{name: f"{quoted(line.name)} ({level})" if (level := level_of(line)) else quoted(line.name)
@@ -154,7 +147,7 @@ def _main(answers: Answers) -> list[Line]:
     """The questions by which agreement is said: those with options; where there is none, those with values. Where two
     people have answered enough of some, these alone."""
     known = [line for line in answers.questions if line.agreement.value is not None]
-    of_kind = [line for line in known if line.measure in KAPPAS] or known
+    of_kind = [line for line in known if line.has_options] or known
     return [line for line in of_kind if not line.is_few] or of_kind
 
 
@@ -348,6 +341,12 @@ def about_people(answers: Answers, scheme: str) -> list[Sentence]:
             )
         }
         said.append(Sentence(text, few[0].table, warns=True))
+    if single := [line for line in answers.questions if line.by_single_rows]:
+        text = _(
+            "Most %(sheets)s have a single %(row)s, of which κ says nothing by itself. So agreement on %(questions)s "
+            "is told of all %(sheets)s together: Krippendorff’s α."
+        ) % {"sheets": answers.sheets, "row": answers.row, "questions": _quoted(single)}
+        said.append(Sentence(text, single[0].table))
     without = [line for line in known if line.agreement.no_interval]
     if without:
         by_reason: dict[str, list[Line]] = {}
@@ -403,7 +402,7 @@ def _agreement(line: Line) -> str:
 def beside_published(scheme: str, answers: Answers) -> list[Sentence]:
     said = []
     for line, of in published_of(scheme, answers):
-        if of.kappa is not None and line.agreement.value is not None:
+        if of.kappa is not None and line.agreement.value is not None and line.measure in KAPPAS:
             text = _("Published κ of “%(question)s” (%(source)s): %(theirs)s; here it is %(ours)s: %(how)s.") % {
                 "source": of.source,
                 "theirs": number(of.kappa),

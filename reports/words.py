@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -307,6 +307,12 @@ def cap(text: str) -> str:
 
 def count(number: int) -> str:
     return str(number_format(number, force_grouping=True))
+
+
+def bracketed(ends: Iterable[str]) -> str:
+    """The ends of an interval, as they are read: "[0.71, 0.82]"; "[0,71; 0,82]" where a comma is decimal."""
+    both = list(ends)
+    return f"[{('; ' if any(',' in end for end in both) else ', ').join(both)}]"
 
 
 # --- benchmarks -------------------------------------------------------------------------------------------------------

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from reports.contents import Contents
-from reports.tables import Head, ReportTable
+from reports.tables import Head, ReportTable, Value
 from reports.words import renamed
 
 Number = int | float
+Ends = tuple[Number | None, Number | None]
 
 
 @dataclass(frozen=True)
 class NumberChange:
-    """One number in both reports. None: not defined; or not there at all, and `only_in` says "first" or "second"."""
+    """One number in both reports. None: not defined; or not there at all, and `only_in` says "first" or "second".
+
+    first_ends, second_ends: the ends of its interval, None without one, or where ends are numbers by themselves. An
+    interval that is of no number of its table has no number either.
+    """
 
     table: ReportTable
     row: str
@@ -23,6 +29,8 @@ class NumberChange:
     first: Number | None
     second: Number | None
     only_in: str = ""
+    first_ends: Ends | None = None
+    second_ends: Ends | None = None
 
     @property
     def difference(self) -> Number | None:
@@ -39,32 +47,110 @@ class Comparison:
         return not self.changes
 
 
+@dataclass(frozen=True)
+class _Number:
+    table: ReportTable
+    row: str
+    head: Head
+    value: Number | None
+    ends: Ends | None = None
+
+
 Key = tuple[str, str, str]
 
 
 def compare(first: Contents, second: Contents) -> Comparison:
     """Numbers that are not equal, in the order of the first report; then those that the second alone has."""
-    one, other = dict(_numbers(first)), dict(_numbers(second))
+    return _compared(dict(_numbers(first)), dict(_numbers(second)))
+
+
+def compare_with_intervals(first: Contents, second: Contents) -> Comparison:
+    """The same as people read it: a number and its interval are one."""
+    return _compared(dict(_with_intervals(first)), dict(_with_intervals(second)))
+
+
+def _compared(one: Mapping[Key, _Number], other: Mapping[Key, _Number]) -> Comparison:
     changes = []
-    for key, (table, row, head, value) in one.items():
-        if key not in other:
-            changes.append(NumberChange(table, row, head, value, None, "first"))
-        elif (then := other[key][3]) != value:
-            changes.append(NumberChange(table, row, head, value, then))
-    for key, (table, row, head, value) in other.items():
+    for key, of in one.items():
+        then = other.get(key)
+        if then is None:
+            changes.append(NumberChange(of.table, of.row, of.head, of.value, None, "first", of.ends))
+        elif (then.value, then.ends) != (of.value, of.ends):
+            changes.append(NumberChange(of.table, of.row, of.head, of.value, then.value, "", of.ends, then.ends))
+    for key, of in other.items():
         if key not in one:
-            changes.append(NumberChange(table, row, head, None, value, "second"))
+            changes.append(NumberChange(of.table, of.row, of.head, None, of.value, "second", None, of.ends))
     return Comparison(len(one.keys() | other.keys()), tuple(changes))
 
 
-def _numbers(contents: Contents) -> Iterator[tuple[Key, tuple[ReportTable, str, Head, Number | None]]]:
+def _numbers(contents: Contents) -> Iterator[tuple[Key, _Number]]:
     for table in contents.tables:
-        met: Counter[str] = Counter()
-        for line, called in zip(table.rows, table.row_names(), strict=True):
-            name = renamed(called)
-            met[name] += 1
-            unique = name if met[name] == 1 else f"{name} ({met[name]})"
+        for unique, name, line in _lines(table):
             for head, value in zip(table.heads, line, strict=True):
-                if head.kind not in ("text", "note"):
-                    assert not isinstance(value, str)
-                    yield (table.key, unique, head.key), (table, name, head, value)
+                if _is_number(head):
+                    yield (table.key, unique, head.key), _Number(table, name, head, _number(value))
+
+
+def _with_intervals(contents: Contents) -> Iterator[tuple[Key, _Number]]:
+    for table in contents.tables:
+        lows = intervals_of(table.heads)
+        low_of = {estimate: low for low, estimate in lows.items() if estimate is not None}
+        ends = {place for low in lows for place in (low, low + 1)}
+        for unique, name, line in _lines(table):
+            for place, head in enumerate(table.heads):
+                if place in lows and lows[place] is None:
+                    alone = Head(head.key, head.group or head.title, head.kind)
+                    yield (table.key, unique, head.key), _Number(table, name, alone, None, _ends(line, place))
+                elif _is_number(head) and place not in ends:
+                    of = _ends(line, low_of[place]) if place in low_of else None
+                    yield (table.key, unique, head.key), _Number(table, name, head, _number(line[place]), of)
+
+
+def intervals_of(heads: Sequence[Head]) -> dict[int, int | None]:
+    """The places of the columns in which intervals begin (the next is their other end), each with the place of what the
+    interval is of: the column that its key names, or the one before it under its own heading or under none. None where
+    there is no such column, as of limits of agreement.
+
+    >>> names = ("value", "low", "high", "kappa", "n", "kappa_low", "kappa_high", "bias", "limit_low", "limit_high")
+    >>> intervals_of([Head(name, name, "number") for name in names])
+    {1: 0, 5: 3, 8: None}
+    """
+    keys = [head.key for head in heads]
+    found: dict[int, int | None] = {}
+    for place, (low, high) in enumerate(pairwise(keys)):
+        of = low.removesuffix("low")
+        if low == of or high != f"{of}high" or (of and not of.endswith("_")) or not _is_number(heads[place]):
+            continue
+        before = place - 1
+        is_beside = (
+            before >= 0
+            and before - 1 not in found
+            and _is_number(heads[before])
+            and (not of or bool(heads[place].group and heads[before].group == heads[place].group))
+        )
+        found[place] = keys.index(of[:-1]) if of[:-1] in keys else before if is_beside else None
+    return found
+
+
+def _ends(line: Sequence[Value], low: int) -> Ends | None:
+    """None where there is no interval in this line."""
+    ends = _number(line[low]), _number(line[low + 1])
+    return None if ends == (None, None) else ends
+
+
+def _lines(table: ReportTable) -> Iterable[tuple[str, str, Sequence[Value]]]:
+    """Each line of a table with a name that no other one has, and with the one by which it goes."""
+    met: Counter[str] = Counter()
+    for line, called in zip(table.rows, table.row_names(), strict=True):
+        name = renamed(called)
+        met[name] += 1
+        yield name if met[name] == 1 else f"{name} ({met[name]})", name, line
+
+
+def _is_number(head: Head) -> bool:
+    return head.kind not in ("text", "note")
+
+
+def _number(value: Value) -> Number | None:
+    assert not isinstance(value, str)
+    return value

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -185,6 +186,8 @@ class StudyReport:
     ratings: tuple[RatingsReport, ...] = ()
     # Metrics that a table asked for and that could not be computed: tables add them as they are made.
     missed: set[str] = field(default_factory=set, compare=False)
+    # What packs have computed of it for their tables and sentences, by names of theirs.
+    of_packs: dict[str, Any] = field(default_factory=dict, compare=False)
 
     @property
     def n_cells(self) -> int:

@@ -18,6 +18,7 @@ from reports.frozen.comparison import NumberChange
 from reports.tables import Head, ReportTable, Value
 from reports.tables.base import SMALLEST_P
 from reports.tables.rounding import rounded
+from reports.words import bracketed
 
 register = template.Library()
 
@@ -125,16 +126,21 @@ def term(context: dict[str, Any], name: str) -> str:
 
 @register.simple_tag
 def changed(change: NumberChange, which: str) -> str:
-    """A number of a comparison, with a sign where it is the difference."""
+    """A number of a comparison, with its interval; with a sign where it is the difference, which has none."""
     if which == "difference":
         if change.difference is None:
             return ""
         by = shown(abs(change.difference), change.head, "")
         if change.head.kind == "share":
             by = _("%(n)s points") % {"n": by.removesuffix(" %")}
-        return ("+" if change.difference > 0 else "−") + by
-    missing = "second" if which == "first" else "first"
-    return _("not in it") if change.only_in == missing else shown(getattr(change, which), change.head, "")
+        sign = "+" if change.difference > 0 else "−" if change.difference < 0 else ""
+        return sign + by
+    first = which == "first"
+    if change.only_in == ("second" if first else "first"):
+        return _("not in it")
+    value, ends = (change.first, change.first_ends) if first else (change.second, change.second_ends)
+    interval = bracketed(shown(end, change.head, "").removesuffix(" %") for end in ends) if ends else ""
+    return interval if ends and value is None else f"{shown(value, change.head, '')} {interval}".strip()
 
 
 @register.filter

@@ -6,6 +6,7 @@ What is kept comes at once. Where the intervals are not, a page comes without th
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -29,7 +30,7 @@ from annotation.queries import n_from_before
 from reports import glossary as entries
 from reports import paragraphs, sentences, topics
 from reports.answer_figures import answer_figures
-from reports.answers import KAPPAS, Answers, Estimate, JudgeAnswer
+from reports.answers import Answers, Estimate, JudgeAnswer, Line, Measure
 from reports.data.arrays import Filters
 from reports.exports.names import file_name
 from reports.forms import FiltersForm
@@ -185,13 +186,17 @@ def said_of(answers: Answers, study: Study) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Row:
-    """A line of the table of answers, as text."""
+    """A line of the table of answers, as text. `agreement`: the value and its interval; `number`: the same value, by
+    which lines are sorted; without one `reason` may say why."""
 
     name: str
     table: str
     is_mean: bool
-    agreement: str
-    defined: bool
+    sign: str
+    entry: str
+    agreement: list[str]
+    number: float | None
+    reason: str
     level: str
     accuracy: list[str]
     judge: list[str]
@@ -201,18 +206,29 @@ class _Row:
     judge_table: str
 
 
-def _line(line: Any, nearest: str) -> _Row:
+# The entries of the glossary that lines lead to.
+_ENTRIES: Mapping[Measure, str] = {
+    "kappa": "cohen-kappa",
+    "weighted-kappa": "cohen-kappa",
+    "alpha": "krippendorff-alpha",
+    "node-f1": "graph-agreement",
+}
+
+
+def _line(line: Line, nearest: str) -> _Row:
     judge = next((judge for judge in line.judges if judge.code == nearest), None)
     agreement = line.agreement
     return _Row(
         name=line.name,
         table=line.table,
         is_mean=line.is_mean,
-        agreement=f"{'' if line.measure in KAPPAS else f'{sentences.sign(line)} '}{sentences.number(agreement.value)}"
-        f"{sentences.between(agreement)}"
-        if agreement.value is not None
-        else _("not defined: %(reason)s") % {"reason": agreement.reason},
-        defined=agreement.value is not None,
+        sign=str(sentences.MEASURES[line.measure]) if line.measure == "weighted-kappa" else sentences.sign(line),
+        entry=_ENTRIES[line.measure],
+        agreement=[]
+        if agreement.value is None
+        else list(filter(None, (sentences.number(agreement.value), sentences.between(agreement).strip()))),
+        number=agreement.value,
+        reason=agreement.reason,
         level=sentences.level_of(line),
         accuracy=_lines(line.accuracy),
         judge=_of_judge(judge) if judge else ["–"],

@@ -22,7 +22,7 @@ from reports import topics
 from reports.contents import Contents, read_contents
 from reports.data.arrays import BEFORE, FROM, Filters
 from reports.forms import FiltersForm
-from reports.frozen.comparison import Comparison, NumberChange, compare
+from reports.frozen.comparison import Comparison, NumberChange, compare_with_intervals
 from reports.frozen.pairing import same_judge
 from reports.live import Live
 from reports.models import Report
@@ -80,7 +80,7 @@ def of_frozen(report: Report) -> Side:
 def compared(first: Side, second: Side) -> dict[str, Any]:
     """What the page of a comparison shows."""
     one, other = same_judge((first.contents, first.filters), (second.contents, second.filters))
-    found = compare(one, other)
+    found = compare_with_intervals(one, other)
     groups = _groups(found, one, other)
     return {
         "first": first,

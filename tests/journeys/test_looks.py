@@ -325,6 +325,23 @@ def test_the_tabs_of_a_study_stay_where_they_are(lively: Study, browsing: Browsi
     assert places[0] == places[1] == places[2]
 
 
+def test_the_names_of_a_table_stay_while_it_is_scrolled_sideways(lively: Study, browsing: Browsing) -> None:
+    page = browsing.person("researcher", viewport={"width": 480, "height": 800})
+    page.goto(f"/studies/{lively.slug}/report/questions/?by=")
+    table = page.locator("#overview + .scroll")
+    moved = table.evaluate("""(box) => {
+        const left = (element) => element.getBoundingClientRect().left;
+        const [name, number] = box.querySelectorAll("tbody tr:first-child > *");
+        const before = [left(name), left(number)];
+        box.scrollLeft = 150;
+        return [box.scrollLeft, left(name) - before[0], left(number) - before[1]];
+    }""")
+    scrolled, of_name, of_number = moved
+    assert scrolled > 50
+    assert abs(of_name) <= 3
+    assert of_number == -scrolled
+
+
 def test_the_grid_does_not_jump_between_questions(slaw: Coleslaw, browsing: Browsing) -> None:
     page = browsing.person("anna", viewport={"width": 1024, "height": 700})
     grid = Grid(page, slaw.sheet).open()

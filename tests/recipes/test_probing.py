@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import html
+import re
 import uuid
 from pathlib import Path
 from typing import Any
@@ -26,7 +28,9 @@ from judges.runs import labelling
 from recipes.ingredient_states.probing import derivers, overlap, tasks
 from recipes.ingredient_states.probing.parts import Part, Split, part_of
 from recipes.ingredient_states.probing.tasks import Recipe, Task, chance_of, instances, jsonl
-from reports import queries
+from reports import paragraphs, queries
+from reports.actions import freeze
+from reports.answers import answers_of
 from reports.contents import contents_of
 from reports.data.arrays import Filters
 from reports.numbers.report import compute
@@ -328,6 +332,59 @@ def test_accuracy_stands_beside_both_rates_of_chance(annotated: Study) -> None:
     more, less = ("second_better", "first_better") if first_is_before else ("first_better", "second_better")
     assert pair[more] == pytest.approx(binomtest(8, 8, 0.5, alternative="greater").pvalue)
     assert pair[less] == 1.0
+
+
+def test_the_first_page_says_accuracy_beside_chance(annotated: Study, client_of: ClientOf) -> None:
+    made = derived(annotated, "probing-usage")
+    n = Row.objects.filter(sheet__study=made).count()
+    answer(made, "guesser", "judge", n // 2)
+    answer(made, "reader", "judge", n - 1)
+    chosen = Filters(by="document", n_draws=200)
+    [told] = answers_of(compute(queries.load(made, chosen), chosen)).told
+
+    assert told.title == "Ingredient usage: how often they are right"
+    best, other = told.sentences
+    table = lines(tables_of(made, by="document", n_draws=200)["task.answer.probing"])["reader"]
+    low, high = (f"{100 * table[end]:.1f}" for end in ("low", "high"))
+    assert best.text == (
+        f"“reader” is right in 97.0 % [{low}, {high}] of 33 instances; guessing gets 50.0 % (11 recipes)."
+    )
+    assert (best.table, best.warns, other.warns) == ("task.answer.probing", False, True)
+    assert other.text.startswith("“guesser” is right in 48.5 % [")
+    assert other.text.endswith("guessing gets 50.0 % (11 recipes). The interval holds what guessing gets.")
+
+    user = builders.user("rene")
+    actions.add_member(study=made, user=user, role=Role.RESEARCHER)
+    client = client_of(user)
+    page = client.get(reverse("reports:report", args=[made.slug])).content.decode()
+    assert page.index("how often they are right") < page.index("How well do people agree?")
+    [address] = set(re.findall(r'href="([^"]*/at/\?table=task\.answer\.probing&[^"]*)"', page))
+    response = client.get(html.unescape(address), follow=True)
+    assert 'id="task.answer.probing"' in response.content.decode()
+    frozen = freeze(study=made, title="For the paper", filters=chosen, by=None)
+    of_frozen = client.get(reverse("reports:frozen-answers", args=[made.slug, frozen.pk])).content.decode()
+    assert html.escape(best.text.replace(" %", "\N{NO-BREAK SPACE}%")) in of_frozen
+
+
+def test_of_answers_that_are_sets_guessing_gets_no_more_than_the_rate(annotated: Study) -> None:
+    made = derived(annotated, "probing-tracing")
+    answer(made, "A1", "person", 10**6)
+    for code in ("J1", "J2", "J3", "J4"):
+        answer(made, code, "judge", 0)
+    chosen = Filters()
+    report = compute(queries.load(made, chosen), chosen)
+    [told] = answers_of(report).told
+    said = [sentence.text for sentence in told.sentences]
+    assert re.fullmatch(
+        r"“A1” is right in 100\.0 % of \d+ instances; guessing gets at most \d\d\.\d % \(\d+ recipes\)\.", said[0]
+    )
+    assert said[-1] == "1 more is in the table."
+    assert said[0] in paragraphs.results(answers_of(report), made.scheme.slug)
+
+
+def test_a_study_that_nobody_has_answered_says_nothing_of_it(annotated: Study) -> None:
+    made = derived(annotated, "probing-usage")
+    assert answers_of(compute(queries.load(made, Filters()), Filters())).told == ()
 
 
 def test_an_instance_is_right_where_each_of_its_things_is(annotated: Study) -> None:

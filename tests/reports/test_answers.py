@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import krippendorff
 import pytest
 from django.core.cache import caches
 from django.test import Client
@@ -449,6 +450,32 @@ def test_every_statistic_of_the_agreement_leads_to_the_glossary(client: Client, 
     assert all(f'id="{entry}"' in glossary for entry in entries)
 
 
+def test_each_line_of_the_first_page_says_which_coefficient_it_has(client: Client, study: Study) -> None:
+    """One heading stands over all of them, and the weighted κ of a scale is not the κ of a choice."""
+    soup = sheet(study, items=3, tools=["pot"], rows=3)
+    for code, rows, level in (("A1", ["ffn", "fan", "nff"], "123"), ("A2", ["ffn", "ffn", "naf"], "122")):
+        for n, assignment in enumerate(answered(rater(study, code), soup, rows)):
+            letters = {
+                ("task 1 · pot", "task"): "f",
+                ("task 1 · pot", "tool"): "s",
+                ("task 1 · pot", "level"): level[n],
+            }
+            say(assignment, letters)
+    page = get(client, study, "report", query="?by=document", **{"HX-Request": "true"})
+    [head] = re.findall(r"<thead>.*?</thead>", page.partition('id="by-question"')[2])[:1]
+    assert '<th scope="col" class="n">Agreement</th>' in head
+    cells = re.findall(
+        r'data-number="([^"]*)"><a class="term" href="[^"]*glossary/#([\w-]+)">([^<]*)</a> ([^<]*)<', page
+    )
+    assert [(entry, sign) for _number, entry, sign, _value in cells] == [
+        ("cohen-kappa", "κ"),
+        ("cohen-kappa", "weighted κ"),
+        ("cohen-kappa", "κ"),
+    ]
+    assert [f"{float(number):.2f}" for number, *_rest in cells] == [value.strip() for *_rest, value in cells]
+    assert re.search(r'#cohen-kappa">κ</a> not defined: everyone chose “Task found”', page)
+
+
 def test_the_paragraphs_stand_in_both_languages(client: Client, study: Study) -> None:
     labelled(study)
     page = get(client, study, "methods")
@@ -529,6 +556,83 @@ def test_few_cells_are_said_and_lead_no_sentence_where_others_have_enough(study:
     one_sheet(alone, {"A1": ["fa"], "A2": ["fa"]}, ["fa"])
     tile = sentences.tiles(made(alone))[0]
     assert tile.under.endswith("; of few answers yet")
+
+
+def one_row_each(study: Study, first: str, second: str) -> None:
+    """As many sheets as letters, each with one row and one item."""
+    raters = [(rater(study, code), letters) for code, letters in (("A1", first), ("A2", second))]
+    for n in range(len(first)):
+        soup = sheet(study, f"Soup {n}", items=1)
+        for of, letters in raters:
+            answered(of, soup, [letters[n]])
+
+
+def test_of_sheets_with_one_row_agreement_is_told_of_all_sheets_together(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Within a sheet κ is 0 where the two differ, and not defined where they do not: its mean over sheets is 0."""
+    first, second = "fnafnafnafnaff", "fnafnafnafnann"
+    one_row_each(study, first, second)
+    assert studies.presence(study).agreement.kappa.value == 0
+    published = doors.Published("items.presence", kappa=0.1, accuracy=None, source="They")
+    monkeypatch.setitem(doors._published, "letters", (published,))
+    of = made(study, by="document", n_draws=200)
+
+    codes = [["fna".index(letter) for letter in letters] for letters in (first, second)]
+    [line] = of.questions
+    assert (line.measure, line.by_single_rows) == ("alpha", True)
+    assert line.agreement.value == pytest.approx(krippendorff.alpha(codes, level_of_measurement="nominal"))
+    assert line.agreement.low is not None
+    assert re.fullmatch(r"α 0\.79 \[0\.\d\d, 1\.00\]", sentences.tiles(of)[0].value)
+    text = said(of)
+    assert re.search(r"People agree with Krippendorff’s α = 0\.79 \[.*\] \(14 cells with two answers or more\)\.", text)
+    assert (
+        "Most recipes have a single document, of which κ says nothing by itself. So agreement on “Items” is told of "
+        "all recipes together: Krippendorff’s α." in text
+    )
+    assert "Published κ" not in text
+    paper = paragraphs.methods(of, study.scheme.parsed.words)
+    assert "agreement on “Items” is Krippendorff’s α over all recipes together" in paper
+    assert "Cohen" not in paper
+    assert "On “Items” annotators reached α = 0.79" in paragraphs.results(of, "letters")
+
+
+def test_of_sheets_with_one_row_it_is_said_why_there_is_no_coefficient(study: Study) -> None:
+    one_row_each(study, "f" * 12, "f" * 12)
+    of = made(study)
+    assert sentences.tiles(of)[0].under == ("the share of equal answers; α is not defined: everyone chose “Found”")
+    assert "how much more often than by chance cannot be said: everyone chose “Found”." in said(of)
+
+
+def test_of_sheets_with_more_rows_agreement_is_the_mean_of_their_kappas(study: Study) -> None:
+    """Also where two people have answered one of them so far; and of one sheet there is no mean."""
+    raters = [rater(study, code) for code in ("A1", "A2")]
+    for n in range(2):
+        soup = sheet(study, f"Soup {n}", items=12, rows=2)
+        for of in raters:
+            answered(of, soup, [FOUR, None])
+    assert made(study).questions[0].measure == "kappa"
+
+    alone = studies.study("alone")
+    one_sheet(alone, {"A1": [FOUR], "A2": [FOUR[::-1]]}, [FOUR])
+    assert made(alone).questions[0].measure == "kappa"
+
+
+def test_where_questions_are_told_of_all_sheets_together_no_mean_is_taken_of_them(study: Study) -> None:
+    raters = [rater(study, code) for code in ("A1", "A2")]
+    for n, letter in enumerate("fafafa"):
+        soup = sheet(study, f"Soup {n}", tools=["pot"])
+        for of in raters:
+            [assignment] = actions.assign(rater=of, rows=list(soup.rows.all()))
+            say(
+                assignment,
+                {("task 1 · pot", "task"): letter}
+                | ({("task 1 · pot", "tool"): "s", ("task 1 · pot", "level"): str(n % 3 + 1)} if letter == "f" else {}),
+            )
+    told = made(study)
+    [mean] = [line for line in told.lines if line.is_mean]
+    assert (mean.agreement.value, mean.agreement.reason, mean.accuracy.value) == (None, "", 1.0)
+    assert "As the mean of the questions of “Tasks”, A_h = 100.0 %" in paragraphs.results(told, "letters")
 
 
 def test_the_paragraph_for_a_paper_claims_nothing_that_was_not_done(study: Study) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -12,12 +14,14 @@ from django.db import DatabaseError, connection, transaction
 from annotation.actions import Refused
 from annotation.models import Label, Option, Study
 from reports import actions, queries
-from reports.contents import contents_from, read_contents
+from reports.contents import Contents, ContentsPart, contents_from, read_contents
 from reports.data.arrays import Filters
 from reports.data.label_table import UnknownFormat, unpacked
-from reports.frozen.comparison import compare
+from reports.frozen.comparison import compare, compare_with_intervals, intervals_of
 from reports.frozen.recomputing import labels_of, recompute
 from reports.models import FrozenError, Report
+from reports.tables import Head, ReportTable
+from reports.templatetags.reports import changed
 from tests.reports import studies
 from tests.reports.studies import answered, gold, judge, rater, say, sheet
 
@@ -197,6 +201,64 @@ def test_comparing_shows_which_numbers_moved_and_by_how_much(study: Study) -> No
     found = next(m for m in moves if m.table.key == "items.presence.selections" and m.row == "Found")
     assert (found.head.key, found.first, found.second, found.difference) == ("count", 10, 9, -1)
     assert all(move.table.key != "raters" for move in moves)
+
+
+def test_a_number_and_its_interval_are_compared_as_one(study: Study) -> None:
+    soup = sheet(study, "Pie", items=3, rows=12)
+    for code, rows in (("A3", ["ffn", "fan"] * 6), ("A4", ["ffn", "ffn"] * 6)):
+        answered(rater(study, code), soup, rows)
+    first = read_contents(freeze(study, by="document", n_draws=100).results)
+    assignment = study.raters.get(code="A4").assignments.filter(row__sheet=soup).earliest("pk")
+    say(assignment, {("item 1", "presence"): "a"})
+    second = read_contents(freeze(study, by="document", n_draws=100).results)
+    each, together = compare(first, second), compare_with_intervals(first, second)
+
+    ends = {"low", "high"}
+    assert ends <= {change.head.key for change in each.changes}
+    assert not ends & {change.head.key for change in together.changes}
+    n_ends = sum(
+        2 * len(table.rows)
+        for table in first.tables
+        for place, of in intervals_of(table.heads).items()
+        if of is not None
+    )
+    assert each.n_numbers - together.n_numbers == n_ends > 20
+    by_place = {(change.table.key, change.row, change.head.key): change for change in each.changes}
+    change = next(
+        c for c in together.changes if c.row.startswith("Krippendorff") and c.table.key.endswith(".agreement")
+    )
+    place = (change.table.key, change.row)
+    assert change.difference == by_place[(*place, "value")].difference != 0
+    for which in ("first", "second"):
+        low, high = (getattr(by_place[(*place, end)], which) for end in ("low", "high"))
+        assert getattr(change, f"{which}_ends") == (low, high)
+    assert re.fullmatch(r"0\.\d{3} \[0\.\d{3}, 0\.\d{3}\]", changed(change, "first"))
+    assert re.fullmatch(r"−0\.\d{3}", changed(change, "difference"))
+
+
+def test_an_interval_that_alone_has_moved_stands_with_its_number() -> None:
+    heads = (
+        Head("judge", "Judge"),
+        Head("share", "Right", "share"),
+        *(Head(key, key, "share", "95 % interval") for key in ("low", "high")),
+        Head("bias", "Judge less person", "number"),
+        *(Head(f"limit_{key}", key, "number", "Limits of agreement") for key in ("low", "high")),
+    )
+
+    def one(*line: Any) -> Contents:
+        table = ReportTable("q.judges", "", "Judges", heads, (("J1", *line),))
+        return Contents((), 0, (ContentsPart("q", "", 0, (table,)),))
+
+    found = compare_with_intervals(one(0.5, 0.25, 0.75, 0.1, -1.0, 1.0), one(0.5, None, None, 0.1, -1.0, 2.0))
+    assert found.n_numbers == 3
+    share, limits = found.changes
+    assert [changed(share, of) for of in ("first", "second", "difference")] == [
+        "50.00 % [25.00, 75.00]", "50.00 %", "0.00 points"
+    ]  # fmt: skip
+    assert limits.head.full_title == "Limits of agreement"
+    assert [changed(limits, of) for of in ("first", "second", "difference")] == [
+        "[-1.000, 1.000]", "[-1.000, 2.000]", ""
+    ]  # fmt: skip
 
 
 def test_a_report_of_some_questions_keeps_their_labels_alone(study: Study) -> None:

@@ -16,7 +16,7 @@ from annotation.actions import Answer
 from annotation.models import Assignment, Rater, Role, Row, Study
 from llm import encoders
 from reports import actions as report_actions
-from reports import paragraphs, queries, sentences
+from reports import glossary, paragraphs, queries, sentences
 from reports.answer_figures import answer_figures
 from reports.answers import answers_of
 from reports.data.arrays import Filters
@@ -125,6 +125,7 @@ def test_the_first_page_says_how_far_graphs_agree_not_how_often_letters_do(study
     assert (first.value, first.under) == ("Node F1 0.67", f"{rests_on}; of few answers yet")
     said = [sentence.text for sentence in sentences.about_people(answers, "")]
     assert f"People agree with Node F1 = 0.67 ({rests_on})." in said
+    assert glossary.entry_of("Node F1") == glossary.entry_of("Edge F1 (all)") == "graph-agreement"
     assert "Node F1" in paragraphs.methods(answers, study.scheme.parsed.words)
     assert "Krippendorff" not in paragraphs.methods(answers, study.scheme.parsed.words)
     assert not [figure for figure in answer_figures(answers) if figure.key == "answers.agreement"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from django.utils.translation import gettext_lazy as _
 
 if TYPE_CHECKING:
+    from reports.doors import Told
     from reports.numbers.report import QuestionReport, StudyReport
     from reports.numbers.values import ValueReport
     from reports.tables.base import ReportTable
@@ -43,10 +44,16 @@ def register() -> None:
         url_name="ingredient_states:probing",
         fits=lambda study: study.scheme.slug in derivers.FORMS or place_of(study.scheme.parsed) is not None,
     )
-    report_doors.register_part(schemes=set(derivers.FORMS), tables=_tables, values=_tables)
+    report_doors.register_part(schemes=set(derivers.FORMS), tables=_tables, values=_tables, first=_told)
 
 
 def _tables(report: StudyReport, question: QuestionReport | ValueReport) -> Iterable[ReportTable]:
     from recipes.ingredient_states.probing import tables  # statistics are loaded with the first report
 
     return tables.tables(report, question)
+
+
+def _told(report: StudyReport) -> Told | None:
+    from recipes.ingredient_states.probing import telling
+
+    return telling.told(report)

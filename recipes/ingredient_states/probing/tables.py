@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 from django.utils.translation import gettext as _
@@ -11,29 +12,53 @@ from recipes.ingredient_states.probing.scores import Asked, Score, asked_in, bet
 from recipes.ingredient_states.probing.tasks import chance_of
 from reports.numbers.report import QuestionReport, StudyReport
 from reports.numbers.values import ValueReport
+from reports.stats.bootstrap import Interval
 from reports.stats.comparison import NEVER_APART
 from reports.tables.base import Head, ReportTable, Value, interval_heads, words_of
 from reports.tables.coefficients import ends, interval_how
 from reports.words import UNDEFINED, code_of, name_of
 
 
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Who is right in which of the instances that were asked, each with the interval of the accuracy; None where none
+    was asked for."""
+
+    asked: list[Asked]
+    scores: list[tuple[Score, Interval | None]]
+
+
+def found_in(report: StudyReport, question: str) -> Found:
+    """Of a question, as "section.question"; computed once for a report."""
+    key = f"probing.{question}"
+    if key not in report.of_packs:
+        asked, filters = asked_in(report.data.table), report.filters
+        with filters.as_then():
+            report.of_packs[key] = Found(
+                asked,
+                [
+                    (score, interval(score, asked, filters))
+                    for score in scores(report.data.table, question, asked, filters)
+                ],
+            )
+    found: Found = report.of_packs[key]
+    return found
+
+
 def tables(report: StudyReport, question: QuestionReport | ValueReport) -> Iterator[ReportTable]:
-    asked = asked_in(report.data.table)
-    if not asked:
+    found = found_in(report, question.data.name)
+    if not found.asked:
         return
-    found = scores(report.data.table, question.data.name, asked, report.filters)
-    yield _accuracy(report, question, asked, found)
-    if len(found) > 1:
-        yield _better(question, found)
+    yield _accuracy(report, question, found)
+    if len(found.scores) > 1:
+        yield _better(question, [score for score, _interval in found.scores])
 
 
-def _accuracy(
-    report: StudyReport, question: QuestionReport | ValueReport, asked: list[Asked], found: Sequence[Score]
-) -> ReportTable:
+def _accuracy(report: StudyReport, question: QuestionReport | ValueReport, found: Found) -> ReportTable:
     shown = bool(report.filters.by)
+    asked = found.asked
     rows: list[tuple[Value, ...]] = []
-    intervals = [interval(score, asked, report.filters) for score in found]
-    for score, of in zip(found, intervals, strict=True):
+    for score, of in found.scores:
         chance = chance_of([asked[n].candidates for n in score.instances.tolist()])
         assert chance is not None
         n_right = int(score.right.sum())
@@ -70,7 +95,7 @@ def _accuracy(
             "candidates, which is less where instances have different numbers of them. Published rates are now the "
             "one, now the other."
         ),
-        interval_how(next((of for of in intervals if of is not None), None), words_of(report)),
+        interval_how(next((of for _score, of in found.scores if of is not None), None), words_of(report)),
     ]
     chance_title = _("By chance")
     return ReportTable(
