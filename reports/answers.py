@@ -106,7 +106,6 @@ class Line:
     is_mean: bool
     measure: Measure
     agreement: Estimate
-    corrected: float | None
     rests_on: str
     accuracy: Estimate
     n_comparisons: int = 0
@@ -241,7 +240,6 @@ def _of_options(report: StudyReport, question: QuestionReport) -> Line:
         is_mean=False,
         measure="weighted-kappa" if question.spec.kind == "scale" else "kappa",
         agreement=_estimate(kappa.value, macro.kappa if macro else None, undefined(question, agreement, kappa.reason)),
-        corrected=agreement.corrected.value if agreement.corrected else None,
         rests_on=n_pairs(report.data.scheme.words, kappa.n_pairs),
         accuracy=_accuracy(agreement),
         n_comparisons=kappa.n_comparisons,
@@ -257,7 +255,6 @@ def _of_options(report: StudyReport, question: QuestionReport) -> Line:
         agreement=_estimate(
             alpha.value, agreement.intervals.get("alpha"), undefined(question, agreement, alpha.reason)
         ),
-        corrected=None,
         rests_on=_n_cells(alpha.n_cells),
         by_single_rows=True,
     )
@@ -292,7 +289,6 @@ def _of_values(report: StudyReport, question: ValueReport) -> Line:
         agreement=_estimate(
             exact.alpha, intervals.get("alpha"), str(UNDEFINED.get(exact.alpha_reason, exact.alpha_reason))
         ),
-        corrected=None,
         rests_on=_n_cells(exact.n_shared),
         accuracy=_estimate(question.accuracy.value, None, str(UNDEFINED[question.accuracy.reason])),
         n_comparisons=exact.n_comparisons,
@@ -352,7 +348,6 @@ def _of_section(section: SectionReport, *, single_rows: bool) -> Line:
         is_mean=True,
         measure="kappa",
         agreement=_estimate(section.kappa.value, macro.kappa if macro else None, str(UNDEFINED[section.kappa.reason])),
-        corrected=None,
         rests_on="",
         accuracy=_estimate(
             section.accuracy.value, macro.accuracy if macro else None, str(UNDEFINED[section.accuracy.reason])
