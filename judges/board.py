@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
@@ -19,24 +21,24 @@ from work.models import Run
 @for_roles(Role.MANAGER)
 def panel(request: AppRequest, study: Study) -> HttpResponse:
     """The last run of each judge and of whatever else works here, with what keeps it from its end."""
-    runs = [(run, queries.progress(run)) for run in _last_of_each(study)]
-    return render(
-        request, "judges/_board.html", {"study": study, "runs": runs, "errors": extraction_queries.errors(study)}
-    )
+    runs = list(_last_of_each(study))
+    context = {
+        "study": study,
+        "runs": list(zip(runs, queries.progress_of(runs), strict=True)),
+        "errors": extraction_queries.errors(study),
+    }
+    return render(request, "judges/_board.html", context)
 
 
 def _last_of_each(study: Study) -> Iterator[Run]:
     """Runs of all kinds of work, the last one of each maker; of work that is one piece those that are not over yet."""
     for kind in kinds.every():
-        related = {field.name for field in kind.run._meta.fields if field.is_relation}
-        if not kind.awaited or "study" not in related:
+        if not kind.awaited or "study" not in {field.name for field in kind.run._meta.fields}:
             continue
         last: dict[str, Run] = {}
-        of_study = kind.run._default_manager.filter(study=study)  # type: ignore[misc]  # the abstract run has none
-        if makers := related - {"study", "started_by"}:
-            of_study = of_study.select_related(*makers)
-        for run in of_study.order_by("-started_at"):
-            run.study = study  # type: ignore[attr-defined]
+        runs: QuerySet[Any] = kind.run._default_manager.all()
+        for run in queries.with_makers(runs.filter(study=study)).order_by("-started_at"):
+            run.study = study
             if not kind.fails_the_run:
                 last.setdefault(run.maker, run)
             elif run.is_running:

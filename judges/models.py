@@ -157,6 +157,8 @@ class Judge(models.Model):
 class Run(SpendingRun):
     """One judge over rows of one study."""
 
+    made_by = ("judge",)
+
     study = models.ForeignKey(Study, models.CASCADE, related_name="runs")
     judge = models.ForeignKey(Judge, models.RESTRICT, related_name="runs")
     rater = models.ForeignKey(Rater, models.CASCADE, related_name="runs")

@@ -28,6 +28,8 @@ _UNASKED = timedelta(seconds=90)
 class Trial(work.Run):
     """A judge as a form describes it, at one cell. It leaves no label, and goes with the next trial a day later."""
 
+    made_by = ("row", "column", "question")
+
     study = models.ForeignKey(Study, models.CASCADE, related_name="trials")
     row = models.ForeignKey(Row, models.CASCADE, related_name="+")
     column = models.ForeignKey(Column, models.CASCADE, related_name="+")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from django.conf import settings
 from django.db import models
@@ -16,6 +16,7 @@ class Run(models.Model):
     """What somebody started; its items are the work."""
 
     State: TypeAlias = RunState
+    made_by: ClassVar[tuple[str, ...]] = ()  # the relations that `maker` is read from
 
     state = models.CharField(max_length=10, choices=RunState.choices, default=RunState.RUNNING)
     error = models.TextField(blank=True)

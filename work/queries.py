@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
-from django.db.models import Count, Max, Min, Q, Sum
+from django.db.models import Case, Count, DateTimeField, Max, Min, Q, QuerySet, Sum, Value, When
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from work import kinds, line
+from work.kinds import Kind
 from work.line import InLine
 from work.models import Run
 from work.states import ItemState, RunState
@@ -120,7 +121,7 @@ def works_elsewhere(queue: str, *, now: datetime) -> bool:
     )
 
 
-def somebody_waits(kind: kinds.Kind[Any], queue: str) -> bool:
+def somebody_waits(kind: Kind[Any], queue: str) -> bool:
     """Whether work of a kind that goes before this one stands on a queue, somebody waits for it, and nobody is at it.
     At most one query for each such kind."""
     now = timezone.now()
@@ -194,87 +195,170 @@ def _of_items(condition: Q) -> Q:
 
 
 def progress(run: Run, *, sums: Sequence[str] = (), paces: Mapping[str, Any] | None = None) -> Progress:
-    """How far a run is; `sums` names numbers of its items, `paces` such numbers, or expressions of them, by a name.
+    """How far a run is: `progress_of` one."""
+    return progress_of([run], sums=sums, paces=paces)[0]
+
+
+def progress_of(
+    runs: Sequence[Run], *, sums: Sequence[str] = (), paces: Mapping[str, Any] | None = None
+) -> list[Progress]:
+    """How far each of some runs is, of whatever kinds; `sums` names numbers of their items, `paces` such numbers, or
+    expressions of them, by a name.
 
     What a dead worker still holds waits: where no other one is there, nobody puts it back.
 
-    Two queries; of a run that nobody is at for some seconds one more and one for each of the first that are before it;
-    of one that still waits where nobody is at any at most two for each kind of work.
+    However many runs, two queries for each kind of theirs. Where nobody is at some of them for some seconds, one more
+    for each of their queues and for each kind of the first runs before them; for a queue on which one has waited longer
+    and is behind no other at most two for each kind of work.
     """
     now, paces = timezone.now(), paces or {}
+    counted = _counted(runs, sums, now)
+    paced = _paces({named: whole["last_done"] for named, whole in counted.items()}, paces)
+    silent = {run: since for run in runs if (since := _silent(run, counted[_named(run)], now)) is not None}
+    turns = _turns({run: since for run, since in silent.items() if since > _SOON}, now)
+    told = []
+    for run in runs:
+        whole, pace, turn = counted[_named(run)], paced.get(_named(run), {}), turns.get(run, _Turn())
+        unfinished = whole["n"] - whole["n_done"] - whole["n_failed"]
+        told.append(
+            Progress(
+                total=whole["n"],
+                done=whole["n_done"],
+                failed=whole["n_failed"],
+                at_work=whole["n_at_work"],
+                void=0 if run.is_running else whole["n_void"],
+                elapsed=whole_seconds((run.ended_at or now) - run.started_at),
+                left=whole_seconds(timedelta(seconds=unfinished / pace["items"])) if pace and run.is_running else None,
+                silent=silent.get(run),
+                sums={name: whole[f"sum_{name}"] or 0 for name in sums},
+                paces={name: pace.get(name) for name in paces},
+                **turn._asdict(),
+            )
+        )
+    return told
+
+
+# A run, by its kind and key.
+_Named: TypeAlias = tuple[Kind[Any], int]
+
+
+def _named(run: Run) -> _Named:
+    return kinds.of(run), run.pk
+
+
+def _by_kind(runs: Iterable[_Named]) -> dict[Kind[Any], list[int]]:
+    found: dict[Kind[Any], list[int]] = {}
+    for kind, pk in runs:
+        found.setdefault(kind, []).append(pk)
+    return found
+
+
+def _counted(runs: Iterable[Run], sums: Sequence[str], now: datetime) -> dict[_Named, dict[str, Any]]:
+    """The items of each run, counted, with the `sums` of their numbers. One query for each kind."""
     lost = Q(state=ItemState.CLAIMED, lease_until__lte=now)
-    is_void = kinds.of(run).is_void
-    void = {} if run.is_running or is_void is None else {"void": Count("pk", filter=~Q(state=ItemState.DONE) & is_void)}
-    whole = run.items.aggregate(
-        total=Count("pk"),
-        done=Count("pk", filter=Q(state=ItemState.DONE)),
-        failed=Count("pk", filter=Q(state=ItemState.FAILED)),
-        at_work=Count("pk", filter=Q(state=ItemState.CLAIMED, lease_until__gt=now)),
-        due=Count("pk", filter=due(now) | lost),
-        held_until=Max("lease_until", filter=lost),
-        last=Max("done_at"),
-        last_done=Max("done_at", filter=Q(state=ItemState.DONE)),
-        **void,
+    counts = {
+        "n": Count("pk"),
+        "n_done": Count("pk", filter=Q(state=ItemState.DONE)),
+        "n_failed": Count("pk", filter=Q(state=ItemState.FAILED)),
+        "n_at_work": Count("pk", filter=Q(state=ItemState.CLAIMED, lease_until__gt=now)),
+        "n_due": Count("pk", filter=due(now) | lost),
+    }
+    numbers = {
+        "held_until": Max("lease_until", filter=lost),
+        "last": Max("done_at"),
+        "last_done": Max("done_at", filter=Q(state=ItemState.DONE)),
         **{f"sum_{name}": Sum(name) for name in sums},
-    )
-    unfinished = whole["total"] - whole["done"] - whole["failed"]
-    pace = _pace(run.items, paces, until=whole["last_done"])
+    }
+    none = dict.fromkeys((*counts, "n_void"), 0) | dict.fromkeys(numbers)
+    ended = {_named(run) for run in runs if not run.is_running}
+    counted = {_named(run): none for run in runs}
+    for kind, pks in _by_kind(counted).items():
+        void = {}
+        if kind.is_void is not None and any((kind, pk) in ended for pk in pks):
+            void = {"n_void": Count("pk", filter=~Q(state=ItemState.DONE) & kind.is_void)}
+        items = kind.item._default_manager.filter(run__in=pks).order_by().values("run")
+        for found in items.annotate(**counts, **void, **numbers):
+            counted[kind, found["run"]] = none | found
+    return counted
+
+
+def _silent(run: Run, counted: Mapping[str, Any], now: datetime) -> timedelta | None:
+    """Since the last sign of life of a run whose work waits while nobody is at it."""
+    if not (run.is_running and counted["n_due"]) or counted["n_at_work"]:
+        return None
+    signs = (run.started_at, run.queued_at or run.enqueued_at, counted["last"], counted["held_until"])
+    return now - max(min(sign, now) for sign in signs if sign)
+
+
+class _Turn(NamedTuple):
+    """When a run's turn comes, as `Progress` has it."""
+
+    is_behind: bool = False
     before: Sequence[InLine] = ()
-    silent, wait, wait_is_least = None, None, False
-    if run.is_running and whole["due"] and not whole["at_work"]:
-        signs = (run.started_at, run.queued_at or run.enqueued_at, whole["last"], whole["held_until"])
-        silent = now - max(min(sign, now) for sign in signs if sign)
-        if silent > _SOON:
-            before = line.on(run.queue, now=now).before(run)
-            wait, wait_is_least = _until_turn(before)
-    return Progress(
-        total=whole["total"],
-        done=whole["done"],
-        failed=whole["failed"],
-        at_work=whole["at_work"],
-        void=whole.get("void", 0),
-        elapsed=whole_seconds((run.ended_at or now) - run.started_at),
-        left=whole_seconds(timedelta(seconds=unfinished / pace["items"])) if pace and run.is_running else None,
-        silent=silent,
-        is_behind=bool(before) or (silent is not None and silent > _BREATH and works_elsewhere(run.queue, now=now)),
-        before=before,
-        wait=wait,
-        wait_is_least=wait_is_least,
-        sums={name: whole[f"sum_{name}"] or 0 for name in sums},
-        paces={name: pace.get(name) for name in paces},
-    )
+    wait: timedelta | None = None
+    wait_is_least: bool = False
 
 
-def _until_turn(before: Sequence[InLine]) -> tuple[timedelta | None, bool]:
+def _turns(silent: Mapping[Run, timedelta], now: datetime) -> dict[Run, _Turn]:
+    """When the turn of each of some runs comes that nobody is at since a while."""
+    lines = {queue: line.on(queue, now=now) for queue in {run.queue for run in silent}}
+    before = {run: lines[run.queue].before(run) for run in silent}
+    paces = _paces({(one.kind, one.pk): one.last_done for of in before.values() for one in of[:_PACES_ASKED]}, {})
+    behind_none = {run.queue for run, since in silent.items() if since > _BREATH and not before[run]}
+    elsewhere = {queue for queue in behind_none if works_elsewhere(queue, now=now)}
+    return {
+        run: _Turn(
+            bool(before[run]) or (since > _BREATH and run.queue in elsewhere),
+            before[run],
+            *_until_turn(before[run], paces),
+        )
+        for run, since in silent.items()
+    }
+
+
+def _until_turn(before: Sequence[InLine], paces: Mapping[_Named, Mapping[str, float]]) -> tuple[timedelta | None, bool]:
     """How long the runs before another one still take at the pace that each had of late, and whether that leaves some
-    out that have none. One query for each of the first that have begun."""
-    seconds, n_known = 0.0, 0
-    for one in before[:_PACES_ASKED]:
-        if pace := _pace(one.kind.item._default_manager.filter(run=one.pk), {}, until=one.last_done):
-            seconds, n_known = seconds + one.left / pace["items"], n_known + 1
-    return (whole_seconds(timedelta(seconds=seconds)) if n_known else None), n_known < len(before)
+    out that have none, or are not among the first."""
+    known = [one.left / pace["items"] for one in before[:_PACES_ASKED] if (pace := paces.get((one.kind, one.pk)))]
+    return (whole_seconds(timedelta(seconds=sum(known))) if known else None), len(known) < len(before)
 
 
-def _pace(items: Any, of: Mapping[str, Any], *, until: datetime | None) -> dict[str, float]:
-    """Items, and numbers of theirs, that were done a second in the last while; {} before the first. One query."""
-    if until is None:
-        return {}
-    done: dict[str, Any] = items.filter(state=ItemState.DONE, done_at__gte=until - _PACE_WINDOW).aggregate(
-        n=Count("pk"),
-        seconds=Sum("seconds"),
-        first=Min("done_at"),
-        last=Max("done_at"),
-        **{f"sum_{name}": Sum(number) for name, number in of.items()},
-    )
-    # The first of them was begun before it was done: its own time counts too.
-    span = (done["last"] - done["first"]).total_seconds() + done["seconds"] / done["n"]
-    if not span:
-        return {}
-    return {"items": done["n"] / span, **{name: (done[f"sum_{name}"] or 0) / span for name in of}}
+def _paces(until: Mapping[_Named, datetime | None], of: Mapping[str, Any]) -> dict[_Named, dict[str, float]]:
+    """Items of runs, and numbers of theirs, that were done a second in the last while before a moment; of a run without
+    such a moment, or that did all in none, nothing. One query for each kind."""
+    paces: dict[_Named, dict[str, float]] = {}
+    begun = {named: last for named, last in until.items() if last is not None}
+    for kind, pks in _by_kind(begun).items():
+        since = (When(run=pk, then=Value(begun[kind, pk] - _PACE_WINDOW)) for pk in pks)
+        lately = kind.item._default_manager.filter(
+            run__in=pks, state=ItemState.DONE, done_at__gte=Case(*since, output_field=DateTimeField())
+        )
+        for done in (
+            lately.order_by()
+            .values("run")
+            .annotate(
+                n=Count("pk"),
+                worked=Sum("seconds"),
+                first=Min("done_at"),
+                last=Max("done_at"),
+                **{f"sum_{name}": Sum(number) for name, number in of.items()},
+            )
+        ):
+            # The first of them was begun before it was done: its own time counts too.
+            span = (done["last"] - done["first"]).total_seconds() + done["worked"] / done["n"]
+            if span:
+                sums = {name: (done[f"sum_{name}"] or 0) / span for name in of}
+                paces[kind, done["run"]] = {"items": done["n"] / span, **sums}
+    return paces
 
 
 def whole_seconds(time: timedelta) -> timedelta:
     return timedelta(seconds=round(time.total_seconds()))
+
+
+def with_makers(runs: QuerySet[Any]) -> QuerySet[Any]:
+    """Runs with what their `maker` is read from, which asks nothing then."""
+    return runs.select_related(*runs.model.made_by) if runs.model.made_by else runs
 
 
 def counts(prefix: str) -> dict[str, Count]:

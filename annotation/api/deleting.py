@@ -8,7 +8,7 @@ from typing import Any
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
-from drf_spectacular.utils import extend_schema, extend_schema_field
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.decorators import api_view
 from rest_framework.request import Request
@@ -22,7 +22,7 @@ from annotation.forms.labelling import DeleteStudyForm
 from annotation.models import Deletion, Role
 from annotation.queries import undoing
 from work.api import ProgressFields, RunFields
-from work.queries import progress
+from work.queries import progress_of
 
 
 class DeletableStudySerializer(DeletableSerializer):
@@ -44,14 +44,16 @@ class ConfirmingSerializer(serializers.Serializer[Any]):
 class DeletionSerializer(RunFields):
     url = serializers.SerializerMethodField(help_text=_("Ask it again to follow the deletion."))
     title = serializers.CharField(help_text=_("Of the study."))
-    progress = serializers.SerializerMethodField()
+    progress = ProgressFields()
 
     def get_url(self, run: Deletion) -> str:
         return reverse("api:deletion", args=[run.pk])
 
-    @extend_schema_field(ProgressFields)
-    def get_progress(self, run: Deletion) -> Any:
-        return ProgressFields(progress(run)).data
+
+def _told(*runs: Deletion) -> list[dict[str, Any]]:
+    for run, progress in zip(runs, progress_of(runs), strict=True):
+        run.progress = progress  # type: ignore[attr-defined]  # for the serializer
+    return [*DeletionSerializer(runs, many=True).data]
 
 
 @extend_schema(methods=["GET"], responses=DeletableStudySerializer)
@@ -83,7 +85,7 @@ def delete_study(request: Request, slug: str) -> Response:
     deletion = actions.delete_study(study=study, by=user_of(request))
     if deletion is None:
         return Response(status=status.HTTP_204_NO_CONTENT)
-    told = DeletionSerializer(deletion).data
+    [told] = _told(deletion)
     return Response(told, status=status.HTTP_202_ACCEPTED, headers={"Location": told["url"]})
 
 
@@ -94,15 +96,15 @@ def delete_study(request: Request, slug: str) -> Response:
 @api_view(["GET"])
 def deletions(request: Request) -> Response:
     """The deletions that you began, and that are not through; an owner sees everybody's."""
-    return Response(DeletionSerializer(queries.open_deletions_of(user_of(request)), many=True).data)
+    return Response(_told(*queries.open_deletions_of(user_of(request))))
 
 
 @extend_schema(responses=DeletionSerializer)
 @api_view(["GET"])
 def deletion(request: Request, pk: int) -> Response:
     """How far a deletion is."""
-    run = get_object_or_404(queries.deletions_of(user_of(request)), pk=pk)
-    return Response(DeletionSerializer(run).data)
+    [told] = _told(get_object_or_404(queries.deletions_of(user_of(request)), pk=pk))
+    return Response(told)
 
 
 @extend_schema(request=None, responses={200: DeletionSerializer, 409: RefusalSerializer})
@@ -112,4 +114,5 @@ def resume_deletion(request: Request, pk: int) -> Response:
     run = get_object_or_404(queries.deletions_of(user_of(request)), pk=pk)
     actions.resume_deletion(run=run)
     run.refresh_from_db()
-    return Response(DeletionSerializer(run).data)
+    [told] = _told(run)
+    return Response(told)

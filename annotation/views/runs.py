@@ -19,6 +19,7 @@ from annotation.models import Role, Study, User
 from annotation.people.access import AppRequest, for_roles
 from work.line import InLine
 from work.models import Run
+from work.queries import with_makers
 from work.views import run_page
 
 # So many of the runs that come before one are named.
@@ -35,8 +36,7 @@ class Before:
 
 
 def told_before(before: Sequence[InLine], user: User) -> Before | None:
-    """None where nothing is before it. Else, of the first few, a query for each kind of work, one for each run's maker
-    and one for each study."""
+    """None where nothing is before it. Else, of the first few, a query for each kind of work and one for each study."""
     if not before:
         return None
     of_kinds: dict[type[Run], list[int]] = {}
@@ -45,8 +45,8 @@ def told_before(before: Sequence[InLine], user: User) -> Before | None:
             of_kinds.setdefault(one.kind.run, []).append(one.pk)
     found: dict[tuple[type[Run], int], Any] = {}
     for table, pks in of_kinds.items():
-        runs: QuerySet[Any] = table._default_manager.filter(pk__in=pks)
-        found |= {(table, run.pk): run for run in runs.select_related("study")}
+        runs = with_makers(table._default_manager.filter(pk__in=pks)).select_related("study")
+        found |= {(table, run.pk): run for run in runs}
     roles = {study: queries.roles(user, study) for study in {run.study for run in found.values()}}
     named = [
         (run, one)

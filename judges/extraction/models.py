@@ -111,6 +111,8 @@ class Correction(models.Model):
 class ExtractionRun(SpendingRun):
     """One extractor over the documents of one study."""
 
+    made_by = ("extractor",)
+
     study = models.ForeignKey(Study, models.CASCADE, related_name="extraction_runs")
     extractor = models.ForeignKey(Extractor, models.PROTECT, related_name="runs")
 

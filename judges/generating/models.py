@@ -15,6 +15,8 @@ from work import models as work
 class GenerationRun(SpendingRun):
     """Texts by one model for rows of one study, as they were asked for together."""
 
+    made_by = ("model",)
+
     study = models.ForeignKey(Study, models.CASCADE, related_name="generation_runs")
     model = models.ForeignKey(LanguageModel, models.PROTECT, related_name="generation_runs")
     request = models.JSONField(default=dict, help_text=_("What was asked for, with the wordings."))

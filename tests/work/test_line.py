@@ -9,6 +9,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotation.models import Import, ImportPart, Study
@@ -124,6 +126,36 @@ def test_places_cost_a_fixed_number_of_queries(django_assert_num_queries: Any) -
         found = line.of_runs(every)
     assert [one.pk for one in found[Batch, third.pk]] == before(third)
     assert (Batch, first.pk) not in found
+
+
+def test_many_runs_are_looked_at_in_as_many_queries_as_few() -> None:
+    """The same is said of each as of it alone."""
+    first, *_others = three()
+    first.items.filter(pk=first.items.latest("pk").pk).update(state="done", done_at=timezone.now(), seconds=1)
+    later(started(queue="gpu"), 60)  # which no worker reads
+    short = short_work(builders.study())
+    Import.objects.update(queued_at=timezone.now() - timedelta(seconds=5), started_at=first.started_at)
+    actions.cancel(started())
+    costs = []
+    for _ in range(2):
+        runs = [*Batch.objects.order_by("pk"), Import.objects.get(pk=short.pk)]
+        with CaptureQueriesContext(connection) as asked:
+            told = queries.progress_of(runs)
+        costs.append(len(asked))
+        for run, said in zip(runs, told, strict=True):
+            alone = queries.progress(run)
+            for of in ("total", "done", "at_work", "void", "before", "wait", "wait_is_least", "is_behind"):
+                assert getattr(said, of) == getattr(alone, of)
+            assert said.lacks_a_worker == alone.lacks_a_worker
+        for _n in range(5):
+            later(started(), 50)
+    assert [said.n_before for said in told][:4] == [0, 2, 3, 0]
+    assert costs[0] == costs[1]
+
+
+def test_no_runs_are_looked_at_in_no_query(django_assert_num_queries: Any) -> None:
+    with django_assert_num_queries(0):
+        assert queries.progress_of([]) == []
 
 
 # --- giving way -------------------------------------------------------------------------------------------------------
