@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.apps import apps
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotation import actions as annotating
@@ -114,6 +118,19 @@ def test_lists_of_runs_say_which_one_waits(queue: Queue, client_of: ClientOf) ->
     assert "Waits behind 2 other runs" in board
 
 
+def test_the_board_asks_no_more_for_many_runs_that_wait(queue: Queue, client_of: ClientOf) -> None:
+    client, study, asked = client_of(queue.manager), queue.waits.study, []
+    for n in (0, 1, 4):  # the first time, what is kept is read
+        for number in range(n):
+            judge = helpers.lexical_judge(f"waits-{n}-{number}")
+            later(actions.start_run(study=study, judge=judge, by=None), 50)
+        with CaptureQueriesContext(connection) as queries:
+            board = client.get(f"/studies/{study.slug}/judges/board/", **HTMX).content.decode()
+        asked.append(len(queries))
+    assert board.count("Waits behind ") == 7
+    assert asked[1] == asked[2]
+
+
 def test_programs_are_told_the_place(queue: Queue, api_of: ApiOf) -> None:
     at = f"/api/v1/studies/{queue.waits.study.slug}/runs/{queue.waits.pk}/"
     said = api_of(queue.researcher).get(at).json()["progress"]
@@ -122,6 +139,20 @@ def test_programs_are_told_the_place(queue: Queue, api_of: ApiOf) -> None:
     machine.cancel(queue.own)
     said = api_of(queue.researcher).get(at).json()["progress"]
     assert (said["waits_behind"], said["seconds_until_turn"], said["waits_longer"]) == (0, None, False)
+
+
+def test_a_run_from_before_there_were_places_gets_the_one_it_had(queue: Queue, client_of: ClientOf) -> None:
+    Run.objects.filter(pk=queue.own.pk).update(state="cancelled", ended_at=timezone.now())
+    Run.objects.update(queued_at=None)
+    page = numbers(queue.waits, client_of(queue.manager))
+    assert "Waits behind" not in page
+    migration = importlib.import_module("judges.migrations.0023_places_of_runs_at_work")
+    for _twice in range(2):
+        migration.give_places(apps, None)
+    places = [Run.objects.get(pk=run.pk) for run in (queue.other, queue.own, queue.waits)]
+    assert [run.queued_at for run in places] == [places[0].enqueued_at, None, places[2].enqueued_at]
+    page = numbers(queue.waits, client_of(queue.manager))
+    assert "Waits behind 1 other run." in page
 
 
 def test_a_trial_says_behind_what_it_waits(queue: Queue, client_of: ClientOf, tmp_path: Path) -> None:
