@@ -15,9 +15,10 @@ from annotation import actions, doors, queries
 from annotation.models import Rater, Role, Study
 from annotation.people import reminding
 from annotation.people.access import AppRequest, for_roles
+from annotation.views.paging import page_of_sheets
 
 # With 500 people and 2,000 sheets a whole board had a million cells, and 19 MB.
-PEOPLE_A_PAGE, SHEETS_A_PAGE = 50, 50
+PEOPLE_A_PAGE = 50
 PEOPLE_ACROSS = 8
 
 
@@ -27,7 +28,7 @@ PEOPLE_ACROSS = 8
 def page(request: AppRequest, study: Study) -> HttpResponse:
     board = queries.board(study)
     people = Paginator(board.lines, PEOPLE_A_PAGE).get_page(request.GET.get("people"))
-    sheets = Paginator(board.sheets, SHEETS_A_PAGE).get_page(request.GET.get("sheets"))
+    sheets = page_of_sheets(request, board.sheets, name="sheets")
     table = board.table(sheets, list(people))
     # More people than sheets stand below each other, so that the table is not scrolled sideways.
     by_person = len(people) > max(len(table), PEOPLE_ACROSS)

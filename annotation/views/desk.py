@@ -7,7 +7,6 @@ from pathlib import Path
 from django.conf import settings as django_settings
 from django.contrib import messages
 from django.contrib.auth.decorators import permission_required
-from django.core.paginator import Paginator
 from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -24,6 +23,7 @@ from annotation.queries import setup
 from annotation.scheme import spec
 from annotation.scheme.background import EXAMPLE
 from annotation.views import rewording, work
+from annotation.views.paging import page_of_sheets
 from annotation.webhooks import queries as webhooks
 from work import queries as work_queries
 
@@ -46,18 +46,16 @@ def home(request: AppRequest) -> HttpResponse:
     return redirect(homes[0].url_name if homes else "annotation:study", study.slug)
 
 
-SHEETS_A_PAGE = 50
-
-
 @require_GET
 def studies(request: AppRequest) -> HttpResponse:
     mine = queries.studies_of(request.user)
     for study in mine:
         study.homes = doors.homes_for(study)  # type: ignore[attr-defined]  # for the template
+    deletions = list(queries.open_deletions_of(request.user))
     context = {
         "studies": [study for study in mine if study.archived_at is None],
         "archived": [study for study in mine if study.archived_at is not None],
-        "deletions": [(run, work_queries.progress(run)) for run in queries.open_deletions_of(request.user)],
+        "deletions": list(zip(deletions, work_queries.progress_of(deletions), strict=True)),
     }
     return render(request, "annotation/studies.html", context)
 
@@ -154,7 +152,7 @@ def study(request: AppRequest, study: Study) -> HttpResponse:
         "before": study.derived_from if deriving.may_read_before(study, request.user) else None,
         "derived": deriving.derived_studies(study, request.user),
         "may_derive": deriving.may_derive(study, request.user),
-        "sheets": Paginator(sheets.filter(archived_at=None), SHEETS_A_PAGE).get_page(request.GET.get("sheets")),
+        "sheets": page_of_sheets(request, sheets.filter(archived_at=None), name="sheets"),
         "archived": sheets.exclude(archived_at=None),
         "may_close": sets_up,
         "way_in": setup.way_in(study) if sets_up else None,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -15,10 +14,10 @@ from annotation.exchange.row_imports import ImportRefused, problems_text, transl
 from annotation.exchange.tables import TableError
 from annotation.models import Role, Study
 from annotation.people.access import AppRequest, for_roles, posted_from, row_for_reader
+from annotation.views.paging import page_of_sheets
 from recipes.ingredient_states import actions, exchange, exports, queries, reading
 from recipes.ingredient_states.forms import BringForm, ChoiceForm
 
-SHEETS_A_PAGE = 50
 READERS = (Role.MANAGER, Role.RESEARCHER)
 
 
@@ -60,7 +59,7 @@ def bring(request: AppRequest, study: Study) -> HttpResponse:
 def _page(request: AppRequest, study: Study, form: BringForm) -> HttpResponse:
     if queries.place_of(study.scheme.parsed) is None:
         raise Http404
-    sheets = Paginator(study.sheets.order_by("position"), SHEETS_A_PAGE).get_page(request.GET.get("page"))
+    sheets = page_of_sheets(request, study.sheets.order_by("position"), name="page")
     lines = []
     for recipe in queries.recipes(study, sheets=list(sheets)):
         said = [one for one in recipe.graphs if any(answer is not None for answer in one.answers)]

@@ -16,6 +16,7 @@ from annotation.actions import Refused, note_looks
 from annotation.exchange.row_imports import ImportRefused
 from annotation.models import Role, Study
 from annotation.people.access import AppRequest, for_roles, posted_from
+from annotation.views.paging import page_of_sheets
 from recipes.pizza_commonsense import actions, clusters, examples, exchange, exporting, queries
 from recipes.pizza_commonsense.actions import LONG
 from recipes.pizza_commonsense.corpus_tables import SIZES, TEXTS, Statistics, statistics_of
@@ -216,11 +217,13 @@ def _page(
 ) -> HttpResponse:
     if study.scheme.slug not in (SCHEME, LONG):
         raise Http404
+    sheets = page_of_sheets(request, study.sheets.order_by("position"), name="page")
     context = {
         "study": study,
+        "sheets": sheets,
         "may_write": Role.MANAGER in study.roles,
         "is_long": study.scheme.slug == LONG,
-        "recipes": queries.recipes(study),
+        "recipes": queries.recipes(list(sheets)),
         "raters": queries.who_answered(study),
         "form": form or TablesForm(),
         "system_form": system or SystemForm(),

@@ -17,6 +17,7 @@ from accounts import actions as accounts
 from annotation import actions, queries
 from annotation.models import Assignment, Label, LabelEvent, Rater, User
 from annotation.views import board as board_view
+from annotation.views import paging
 from tests import builders
 from tests.annotation.importing import labels_in
 from tests.builders import ClientOf, Leases
@@ -284,7 +285,7 @@ def test_a_long_board_has_pages_and_keeps_the_other_list(
     leases: Leases, client_of: ClientOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(board_view, "PEOPLE_A_PAGE", 1)
-    monkeypatch.setattr(board_view, "SHEETS_A_PAGE", 1)
+    monkeypatch.setattr(paging, "SHEETS_A_PAGE", 1)
     actions.add_sheet(study=leases.study, title="Second", columns={})
     path = reverse("annotation:board", args=[leases.study.slug])
     shown = client_of(leases.manager).get(path, {"people": "2", "sheets": "2"}).content.decode()

@@ -18,7 +18,8 @@ from annotation import actions as annotating
 from annotation import queries as annotation_queries
 from annotation.models import AuditEvent, Label, Role, Sheet, Study
 from annotation.scheme.spec import load_scheme
-from recipes.ingredient_states import actions, demo_study, graph_files, queries, reading, views
+from annotation.views import paging
+from recipes.ingredient_states import actions, demo_study, graph_files, queries, reading
 from recipes.ingredient_states.exports import written
 from recipes.ingredient_states.models import Picture
 from recipes.ingredient_states.recipe_files import FileRefused, Graph, RecipeFile, graph_in, read_json, to_json
@@ -177,7 +178,7 @@ def test_the_page_asks_no_more_for_many_recipes_than_for_one(study: Study, clien
 
 
 def test_many_recipes_come_in_pages(study: Study, client_of: ClientOf, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(views, "SHEETS_A_PAGE", 3)
+    monkeypatch.setattr(paging, "SHEETS_A_PAGE", 3)
     actions.import_recipes(study=study, recipes=RECIPES[:4])
     client = client_of(study.memberships.get(role=Role.MANAGER).user)
     first, second = (client.get(f"/studies/states/graphs/?page={number}").content.decode() for number in (1, 2))
