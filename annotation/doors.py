@@ -18,7 +18,7 @@ from annotation.deriving import making
 from annotation.deriving.making import SourceText
 from annotation.evidence import kinds
 from annotation.evidence.blocks import Block
-from annotation.models import Plan, Role, Row, Sheet, Study, User
+from annotation.models import Role, Row, Sheet, Study, User
 from annotation.scheme.words import know_words
 
 
@@ -173,8 +173,9 @@ RowsApart = Callable[[Study], Collection[int]]
 RatersApart = Callable[[Study], Collection[str]]
 # What is done when somebody has everybody's labels of a study from the core, judges' too.
 LabelsRead = Callable[[Study, User], None]
-# What is taken back with a plan, beside assignments, in sentences that are true before and after. It may ask a query.
-WithPlan = Callable[[Plan], Iterable[str]]
+# What is taken back with plans, beside assignments, by their keys, in sentences that are true before and after. It may
+# ask a query.
+WithPlans = Callable[[Collection[int]], Mapping[int, str]]
 # What follows in a study for who looks, or None where it stands in no row. It may ask a few queries.
 NextFinder = Callable[[Study, User], Next | None]
 
@@ -190,7 +191,7 @@ _rows_not_alike: list[RowsNotAlike] = []
 _rows_apart: list[RowsApart] = []
 _raters_apart: list[RatersApart] = []
 _labels_read: list[LabelsRead] = []
-_with_plan: list[WithPlan] = []
+_with_plans: list[WithPlans] = []
 _setup_steps: list[SetupStep] = []
 _next_finders: list[NextFinder] = []
 _judge_names: list[JudgeNames] = []
@@ -299,12 +300,14 @@ def labels_were_read(study: Study, by: User) -> None:
         note(study, by)
 
 
-def register_with_plan(read: WithPlan) -> None:
-    _with_plan.append(read)
+def register_with_plans(read: WithPlans) -> None:
+    _with_plans.append(read)
 
 
-def goes_with(plan: Plan) -> list[str]:
-    return [sentence for read in _with_plan for sentence in read(plan)]
+def goes_with(plans: Collection[int]) -> dict[int, list[str]]:
+    """What goes with each of some plans, by its key."""
+    told = [read(plans) for read in _with_plans]
+    return {plan: [of[plan] for of in told if plan in of] for plan in plans}
 
 
 def register_setup_step(step: SetupStep) -> None:

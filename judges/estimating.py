@@ -16,7 +16,7 @@ from judges.models import Judge, Trial, WorkItem
 from judges.runs import labelling
 from judges.runs.asking import RowFailed
 from judges.runs.hearing import Overheard
-from judges.trying import at, cells_of, judge_of
+from judges.trying import at, judge_of
 from llm import registry
 from llm.backends.base import BackendError
 from llm.engine.prompt import RowPrompt
@@ -72,8 +72,9 @@ def estimate(study: Study, judge: Judge, *, repeats: int = 1, trial: Mapping[str
             is given and the judge has labelled nothing here, that of the last trial of such a judge.
     """
     left = rows_left(study, judge, repeats=repeats)
-    looked = spread(_rows_of(study, judge))
-    n_cells = sum(len(cells_of(judge, row)) for row in looked)
+    looked = [at(row) for row in spread(_rows_of(study, judge))]
+    columns = labelling.columns_of(looked)
+    n_cells = sum(len(labelling.cells_asked(judge, one, columns[one.row.sheet_id])) for one in looked)
     cells = round(left * n_cells / len(looked)) if looked else 0
     if judge.model is None:
         seconds = _seconds_of(judge, left, cells, trial)
@@ -91,9 +92,9 @@ def estimate(study: Study, judge: Judge, *, repeats: int = 1, trial: Mapping[str
     shares = _shares(judge)
     heard = Overheard()
     n_heard = 0
-    for row in looked:
+    for one in looked:
         try:
-            labelling.label_row(judge, at(row), heard, only_sized=True)
+            labelling.label_row(judge, one, heard, only_sized=True, columns=columns[one.row.sheet_id])
         except (RowFailed, BackendError):
             continue
         n_heard += 1
@@ -114,9 +115,11 @@ def prompts_of_some(study: Study, judge: Judge) -> list[RowPrompt]:
     """What a judge that scores is asked at some rows of a study, evenly spread; rows that it cannot be asked are left
     out."""
     heard = Overheard()
-    for row in spread(_rows_of(study, judge)):
+    looked = [at(row) for row in spread(_rows_of(study, judge))]
+    columns = labelling.columns_of(looked)
+    for one in looked:
         with suppress(RowFailed, BackendError):
-            labelling.label_row(judge, at(row), heard, only_sized=True)
+            labelling.label_row(judge, one, heard, only_sized=True, columns=columns[one.row.sheet_id])
     return heard.rows
 
 

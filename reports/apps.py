@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 from django.apps import AppConfig
@@ -11,7 +11,7 @@ from django.utils.translation import ngettext
 if TYPE_CHECKING:
     from django.utils.functional import Promise
 
-    from annotation.models import Plan, Study, User
+    from annotation.models import Study, User
     from reports.models import Export
 
 
@@ -49,7 +49,7 @@ class ReportsConfig(AppConfig):
         doors.register_example_rows(development_rows)
         doors.register_rows_not_alike(rows_left_out)
         doors.register_labels_read(note_download)
-        doors.register_with_plan(accepted_with)
+        doors.register_with_plans(accepted_with)
         doors.register_wording_pages(by_wording)
         for position, label, name in (
             (10, _("Answers"), "report"),
@@ -84,29 +84,34 @@ def note_download(study: Study, by: User) -> None:
     actions.note_look(slug=study.slug, what=TestLook.What.DOWNLOAD, by=by)
 
 
-def accepted_with(plan: Plan) -> Iterator[str]:
-    """What a judge took over with a plan, which `reports.hiring.signals` takes back with it. One query."""
+def accepted_with(plans: Collection[int]) -> dict[int, str]:
+    """What a judge took over with plans, which `reports.hiring.signals` takes back with them. One query."""
+    from django.db.models import Count
+
     from reports.models import Accepted
 
-    if n := Accepted.objects.filter(takeover__plan=plan).count():
-        sentence = ngettext(
+    accepted = Accepted.objects.filter(takeover__plan__in=plans).order_by().values_list("takeover__plan")
+    return {
+        plan: ngettext(
             "What a judge took over with it is taken back too: %(n)s accepted cell.",
             "What a judge took over with it is taken back too: %(n)s accepted cells.",
             n,
         )
-        yield sentence % {"n": n}
+        % {"n": n}
+        for plan, n in accepted.annotate(n=Count("pk"))
+    }
 
 
 def by_wording(study: Study, version: int) -> Iterator[tuple[Promise, str]]:
     """Reports of the labels from before a wording, of those since, and both side by side."""
     from django.urls import reverse
 
+    from reports.data.arrays import worded
     from reports.views.comparing import before_and_since
 
-    before, since = f"before-{version}", f"from-{version}"
     report = reverse("reports:report", args=[study.slug])
-    yield _("Report of the labels before"), f"{report}?wording={before}"
-    yield _("Report of the labels since"), f"{report}?wording={since}"
+    yield _("Report of the labels before"), f"{report}?wording={worded(version, since=False)}"
+    yield _("Report of the labels since"), f"{report}?wording={worded(version, since=True)}"
     yield _("Agreement before and since"), before_and_since(study, version)
 
 

@@ -18,9 +18,7 @@ from llm import encoders
 from reports import queries
 from reports.data.arrays import (
     ABILITIES,
-    BEFORE,
     DAWID_SKENE,
-    FROM,
     INCLUDE,
     LEAVE_OUT,
     MAJORITY,
@@ -28,6 +26,7 @@ from reports.data.arrays import (
     TOLD_APART,
     Filters,
     voice_of,
+    worded,
 )
 from reports.data.texts import separator_of
 from reports.live import facet_words
@@ -238,9 +237,15 @@ class FiltersForm(DottedForm):
             label=_("Labels by the wording of what is asked"),
             choices=[
                 ("", _("all")),
-                (f"{FROM}-{now}", _("given under the present one, version %(version)s") % {"version": now}),
-                *((f"{FROM}-{of}", _("given from version %(version)s on") % {"version": of}) for of in between[::-1]),
-                *((f"{BEFORE}-{of}", _("given before version %(version)s") % {"version": of}) for of in versions[::-1]),
+                (worded(now, since=True), _("given under the present one, version %(version)s") % {"version": now}),
+                *(
+                    (worded(of, since=True), _("given from version %(version)s on") % {"version": of})
+                    for of in between[::-1]
+                ),
+                *(
+                    (worded(of, since=False), _("given before version %(version)s") % {"version": of})
+                    for of in versions[::-1]
+                ),
             ],
             required=False,
         )

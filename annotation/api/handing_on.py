@@ -215,6 +215,6 @@ class UndonePlanSerializer(serializers.Serializer[Any]):
 def undo_plan(request: Request, slug: str, pk: int) -> Response:
     """Take a plan back as if it had not been applied, while nobody has begun any of it."""
     plan = get_object_or_404(study_of(request, slug, Role.MANAGER).plans, pk=pk)
-    goes_with = doors.goes_with(plan)
+    goes_with = doors.goes_with([plan.pk])[plan.pk]
     n = actions.undo_plan(plan=plan)
     return Response(UndonePlanSerializer({"assignments": n, "goes_with": goes_with}).data)

@@ -46,7 +46,7 @@ from annotation.forms.labelling import StudyForm
 from annotation.forms.people import InviteForm
 from annotation.forms.plan import ALL_GIVEN, PlanForm, in_words_of
 from annotation.forms.schemes import SchemeFileField
-from annotation.models import Invite, Plan, Role, Scheme, Study
+from annotation.models import Invite, Role, Scheme, Study
 from annotation.people import mail
 from annotation.planning import ImpossibleDesign
 from annotation.queries import undoing
@@ -292,9 +292,6 @@ class AppliedPlanSerializer(serializers.Serializer[Any]):
         child=serializers.CharField(), help_text=_("What else is taken back with it, in words.")
     )
 
-    def to_representation(self, plan: Plan) -> Any:
-        return super().to_representation(undoing.applied(plan))
-
 
 class AppliedPlanPageSerializer(PageSerializer):
     results = AppliedPlanSerializer(many=True)
@@ -310,7 +307,8 @@ def plan(request: Request, slug: str) -> Response:
     several as is asked, and rows to judges (POST)."""
     study = study_of(request, slug, Role.MANAGER)
     if request.method == "GET":
-        return in_pages(request, study.plans.select_related("applied_by"), AppliedPlanSerializer)
+        plans = study.plans.select_related("applied_by")
+        return in_pages(request, plans, AppliedPlanSerializer, read=undoing.applied_plans)
     form, digest = _planned(request, study)
     told, design, judges = _drawn(form)
     if digest not in (None, form.digest):

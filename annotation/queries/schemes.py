@@ -33,20 +33,23 @@ def whole_sections(columns: Collection[Column]) -> dict[int, Section]:
     return {section.pk: section for scheme in schemes for section in _read(*scheme).sections.all()}
 
 
-def whole_columns(sheet_id: int) -> list[Column]:
-    """The columns of a sheet in their order, each with its section as `whole_sections` has it, which then asks nothing.
+def whole_columns(sheet_ids: Collection[int]) -> dict[int, list[Column]]:
+    """The columns of each of some sheets of a study in their order, each with its section as `whole_sections` has it,
+    which then asks nothing.
 
     One query, in plain SQL: a judge asks it at each row.
     """
-    rows = _columns_of(sheet_id)
+    of_sheets: dict[int, list[Column]] = {pk: [] for pk in sheet_ids}
+    rows = _columns_of(sorted(of_sheets)) if of_sheets else []
     if not rows:
-        return []
+        return of_sheets
     scheme = whole_scheme(_scheme(rows[0], start=len(_column)))  # of one study, they have one
     sections = {section.pk: section for section in scheme.sections.all()}
-    columns = [_column(row) for row in rows]
-    for column in columns:
+    for row in rows:
+        column = _column(row)
         column.section = sections[column.section_id]
-    return columns
+        of_sheets[column.sheet_id].append(column)
+    return of_sheets
 
 
 def whole_scheme(scheme: Scheme) -> Scheme:
@@ -76,7 +79,7 @@ _columns_of = Statement(
     """
     SELECT {column}, {scheme} FROM {column.table} JOIN {section.table} ON {section.id} = {column.section}
         JOIN {scheme.table} ON {scheme.id} = {section.scheme}
-    WHERE {column.sheet} = %s ORDER BY {section.position}, {column.position}
+    WHERE {column.sheet} IN (%s) ORDER BY {section.position}, {column.position}
     """,
     column=_column,
     section=Shape(Section),

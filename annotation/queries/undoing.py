@@ -13,6 +13,7 @@ from django.contrib.admin.utils import NestedObjects
 from django.db.models import (
     CASCADE,
     PROTECT,
+    Count,
     Exists,
     ForeignKey,
     ManyToOneRel,
@@ -44,6 +45,7 @@ from annotation.models import (
 from annotation.queries.codes import CODE
 from work import kinds
 from work.models import Run
+from work.queries import with_makers
 
 NAMES: dict[type[Model], Promise] = {
     Sheet: _("sheets"),
@@ -171,7 +173,7 @@ def runs_of(study: Study) -> list[Run]:
     of_studies = [kind.run for kind in kinds.every() if kind.awaited]
     tables = [run for run in of_studies if any(field.name == "study" for field in run._meta.fields)]
     mine: dict[str, Any] = {"study": study, "state": Run.State.RUNNING}
-    return [run for table in tables for run in table._default_manager.filter(**mine)]
+    return [run for table in tables for run in with_makers(table._default_manager.filter(**mine))]
 
 
 @dataclass(frozen=True)
@@ -184,25 +186,36 @@ class AppliedPlan:
     goes_with: Sequence[str] = ()
 
 
-def applied_plans(study: Study, limit: int = 5) -> list[AppliedPlan]:
-    """The last plans of a study, the latest first. A few queries for each."""
-    return [applied(plan) for plan in study.plans.select_related("applied_by")[:limit]]
-
-
-def applied(plan: Plan) -> AppliedPlan:
-    """A few queries."""
-    may = may_undo(plan)
-    return AppliedPlan(plan, plan.assignments.count(), may, doors.goes_with(plan) if may else ())
+def applied_plans(plans: Sequence[Plan]) -> list[AppliedPlan]:
+    """Some plans as they were applied. Two queries, and one of each floor above, however many plans."""
+    of_plans = Assignment.objects.filter(plan__in=plans).order_by().values_list("plan")
+    counts = {pk: (n, begun) for pk, n, begun in of_plans.annotate(n=Count("pk"), begun=Count("pk", filter=_begun()))}
+    unbegun = [
+        plan.pk
+        for plan in plans
+        if not plan.request.get("extended", 1) and plan.pk in counts and not counts[plan.pk][1]
+    ]
+    built_on = set(of_plans.filter(_has_something(), plan__in=unbegun).values_list("plan", flat=True).distinct())
+    undoable = set(unbegun) - built_on
+    goes_with = doors.goes_with(undoable) if undoable else {}
+    return [
+        AppliedPlan(plan, counts.get(plan.pk, (0, 0))[0], plan.pk in undoable, goes_with.get(plan.pk, ()))
+        for plan in plans
+    ]
 
 
 def may_undo(plan: Plan) -> bool:
     """Whether nobody has begun what a plan gave, or has got it from whom it was given to; and it added to nobody's
-    earlier work. What was taken back since, with its row, its sheet or its person, was not begun."""
+    earlier work."""
+    [applied] = applied_plans([plan])
+    return applied.may_undo
+
+
+def _begun() -> Q:
+    """Of a plan's assignments: begun, or handed on. What was taken back since, with its row, its sheet or its person,
+    was not."""
     taken_back = Q(state=Assignment.State.WITHDRAWN, handed_to=None, started_at=None)
-    begun = plan.assignments.exclude(Q(state=Assignment.State.OPEN) | taken_back)
-    if plan.request.get("extended", 1) or not plan.assignments.exists():
-        return False
-    return not begun.exists() and not plan.assignments.filter(_has_something()).exists()
+    return ~(Q(state=Assignment.State.OPEN) | taken_back)
 
 
 def _has_something() -> Q:

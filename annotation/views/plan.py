@@ -28,6 +28,7 @@ from base.text import natural
 
 # No scale is wider.
 MOST_DEVIATION = 1e6
+_LAST_PLANS = 5
 
 
 @require_http_methods(["GET", "POST"])
@@ -177,7 +178,7 @@ def _standing(study: Study, form: PlanForm, section: str) -> dict[str, Any]:
         "vacancies": queries.vacancies(study, work.rows) if work.any_lost else None,
         "withdrawn_rows": withdrawn.select_related("sheet", "withdrawn_by").defer("evidence"),
         "withdraw_form": WithdrawRowForm(study=study, rows=work.rows),
-        "applied": undoing.applied_plans(study),
+        "applied": undoing.applied_plans(list(study.plans.select_related("applied_by")[:_LAST_PLANS])),
         "panels": [(panel.title, reverse(panel.url_name, args=[study.slug])) for panel in doors.plan_panels()],
     }
 

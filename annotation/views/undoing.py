@@ -146,7 +146,7 @@ def resume_deletion(request: AppRequest, pk: int) -> HttpResponse:
 @for_roles(Role.MANAGER)
 def undo_plan(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     plan = get_object_or_404(study.plans, pk=pk)
-    goes_with = doors.goes_with(plan)
+    goes_with = doors.goes_with([plan.pk])[plan.pk]
     try:
         n = actions.undo_plan(plan=plan)
     except actions.Refused as refusal:

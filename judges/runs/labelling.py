@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -26,7 +26,17 @@ from llm.engine.normalisation import Normalisation
 from llm.engine.prompt import Generated, OnProgress
 from llm.models import LanguageModel
 
-__all__ = ["Asked", "Labelled", "RowFailed", "Unread", "backend_of", "cells_asked", "check_model", "label_row"]
+__all__ = [
+    "Asked",
+    "Labelled",
+    "RowFailed",
+    "Unread",
+    "backend_of",
+    "cells_asked",
+    "check_model",
+    "columns_of",
+    "label_row",
+]
 
 _METHODS: dict[Method, Answering] = {
     Method.CLOZE: by_cloze.label,
@@ -137,13 +147,19 @@ def sections_of(judge: Judge) -> list[str]:
     return sorted({name.split(".")[0] for name in asked})
 
 
+def columns_of(assignments: Iterable[Assignment]) -> dict[int, list[Column]]:
+    """The columns of their sheets, by the sheet's number: read once for all rows of a call. Where a row is labelled
+    they are read again, as its evidence is, and what is asked otherwise by then is written out and asked anew."""
+    return queries.whole_columns({assignment.row.sheet_id for assignment in assignments})
+
+
 def cells_asked(judge: Judge, assignment: Assignment, columns: Sequence[Column] | None = None) -> list[Asked]:
     """The cells of a row that the judge answers: those that its prompt asks, and no preset answers.
 
-    `columns`: of the row's sheet, as `queries.whole_columns` has them; else they are asked for, in one query.
+    `columns`: of the row's sheet, as `columns_of` has them; else they are asked for, in one query.
     """
     asked_of = prompting.questions_for(judge.prompt_spec, judge.method)
-    columns = queries.whole_columns(assignment.row.sheet_id) if columns is None else columns
+    columns = columns_of([assignment])[assignment.row.sheet_id] if columns is None else columns
     # Of each section that is asked, what is asked in it.
     of_section: dict[int, list[tuple[SectionSpec, Question, QuestionSpec, QuestionPrompt, Calibration | None]]] = {}
     for section in {column.section_id: column.section for column in columns}.values():

@@ -17,7 +17,6 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NoReturn
 
-from annotation import queries
 from annotation.models import Assignment, Column
 from judges.methods import Method
 from judges.models import Judge, Run
@@ -79,7 +78,7 @@ class Scoring:
     """Rows that are scored by another thread, from now on; this one reads and writes the database meanwhile."""
 
     def __init__(self, judge: Judge, assignments: Sequence[Assignment], backend: Backend, *, corrected: bool) -> None:
-        columns = _columns_of(assignments)
+        columns = labelling.columns_of(assignments)
         self._asked = [
             _to_score(judge, assignment, corrected=corrected, columns=columns[assignment.row.sheet_id])
             for assignment in assignments
@@ -161,7 +160,7 @@ def answers(
     Raises:
         BackendError, and whatever `on_progress` raises: as `Backend.generate`.
     """
-    columns = _columns_of(assignments)
+    columns = labelling.columns_of(assignments)
     heard = [
         _heard(judge, assignment, corrected=corrected, columns=columns[assignment.row.sheet_id]).asked
         for assignment in assignments
@@ -226,12 +225,6 @@ class _Hears:
     def generate(self, prompts: Sequence[str], sampling: Sampling, on_progress: OnProgress | None = None) -> NoReturn:
         self.asked += [(prompt, sampling) for prompt in prompts]
         raise _Enough
-
-
-def _columns_of(assignments: Sequence[Assignment]) -> dict[int, list[Column]]:
-    """The columns of their sheets, by the sheet's number: read once for all rows of a call. When a row is labelled they
-    are read again, as its evidence is, and what is asked otherwise by then is written out and asked anew."""
-    return {sheet: queries.whole_columns(sheet) for sheet in {assignment.row.sheet_id for assignment in assignments}}
 
 
 def _heard(judge: Judge, assignment: Assignment, *, corrected: bool, columns: Sequence[Column]) -> _Hears:

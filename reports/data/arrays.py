@@ -30,8 +30,7 @@ TOLD_APART = "told_apart"  # no merge; keys of merges hold no underscore
 
 # What becomes of labels that were given after a look at others'.
 LEAVE_OUT, INCLUDE = "leave_out", "include"
-# Which labels count where the wording of a scheme was changed under answers: "before-3", "from-3".
-BEFORE, FROM = "before", "from"
+_BEFORE, _FROM = "before", "from"
 
 # The methods by which numbers are made; a frozen report is computed again by those of its day. docs/statistics.md says
 # what each changed. 1: percentiles as they are, one tie rule, no corrected kappa. 2: intervals of few clusters are made
@@ -103,6 +102,16 @@ class Intervals:
         return {"by": self.by, "n_draws": self.n_draws, "seed": self.seed, "expanded": self.expanded}
 
 
+def worded(version: int, *, since: bool) -> str:
+    """As `Filters.wording` has it, where the wording of a scheme was changed under answers: the labels that were given
+    from a version on, or before it.
+
+    >>> worded(3, since=True), worded(3, since=False)
+    ('from-3', 'before-3')
+    """
+    return f"{_FROM if since else _BEFORE}-{version}"
+
+
 @dataclass(frozen=True)
 class Filters:
     """What goes into a report; empty means all. Raters by code, sheets by their primary key, questions as
@@ -126,8 +135,8 @@ class Filters:
     (`LEAVE_OUT`); "" where there were none when somebody looked, and leaves out those that there are.
     `seen`: `LEAVE_OUT` where what a judge says of rows that it was fitted to, or has as examples, does not count; ""
     where it counts.
-    `wording`: "before-N" or "from-N" where only labels count that were given before what is asked was worded as in
-    version N of the scheme, or since.
+    `wording`: as `worded` says it where only labels count that were given before what is asked was worded as in a
+    version of the scheme, or since.
     """
 
     people: tuple[str, ...] = ()
@@ -160,7 +169,7 @@ class Filters:
     def of_wording(self) -> tuple[bool, int] | None:
         """Whether labels count from a version of the scheme on, or before it, and which; None: all of them."""
         side, _dash, version = self.wording.partition("-")
-        return (side == FROM, int(version)) if version else None
+        return (side == _FROM, int(version)) if version else None
 
     @property
     def intervals(self) -> Intervals:

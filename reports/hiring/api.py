@@ -517,7 +517,7 @@ def suggestions(request: Request, slug: str) -> Response:
     if request.method == "GET":
         study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
         drawn = Experiment.objects.filter(study=study).select_related("study__scheme", "judge")
-        return Response(SuggestionsSerializer(map(_suggestions, drawn), many=True).data)
+        return Response(SuggestionsSerializer(map(_told, experiments.results(list(drawn))), many=True).data)
     study = study_of(request, slug, Role.MANAGER)
     asked = ExperimentSerializer(data=request.data)
     asked.is_valid(raise_exception=True)
@@ -533,15 +533,14 @@ def suggestions(request: Request, slug: str) -> Response:
         by=user_of(request),
         blind=experiments.kept_blind(study),
     )
-    return Response(SuggestionsSerializer(_suggestions(made)).data, status=status.HTTP_201_CREATED)
+    return Response(SuggestionsSerializer(_told(experiments.result(made))).data, status=status.HTTP_201_CREATED)
 
 
-def _suggestions(experiment: Experiment) -> dict[str, Any]:
-    found = experiments.result(experiment)
+def _told(found: experiments.Result) -> dict[str, Any]:
     return {
-        "number": experiment.pk,
-        "judge": experiment.judge.code,
-        "seed": experiment.seed,
+        "number": found.experiment.pk,
+        "judge": found.experiment.judge.code,
+        "seed": found.experiment.seed,
         "shown": found.n_shown,
         "hidden": found.n_hidden,
         "submitted": found.n_submitted,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -111,19 +111,31 @@ class Result:
     time: Effect
 
 
-def result(experiment: Experiment) -> Result:
-    """Effects over submitted documents. Two queries, and three a question.
+def results(experiments: Sequence[Experiment]) -> list[Result]:
+    """Effects over submitted documents, of experiments of one study. Two queries, and three a question of each.
 
     Answers that are preset, or drafted from somebody's, say nothing of whoever was shown something. What is right is
     gold where it is decided, else what most of the *other* people said who saw no suggestion; a tie is nobody's.
     """
+    if not experiments:
+        return []
+    seats = ExperimentSeat.objects.filter(experiment__in=experiments).select_related("assignment")
+    of_experiments: dict[int, list[ExperimentSeat]] = defaultdict(list)
+    for seat in seats.exclude(assignment__state=Assignment.State.WITHDRAWN).order_by("assignment"):
+        of_experiments[seat.experiment_id].append(seat)
+    questions = questions_of(experiments[0].study)
+    return [_result(experiment, of_experiments[experiment.pk], questions) for experiment in experiments]
+
+
+def result(experiment: Experiment) -> Result:
+    """`results` of one."""
+    [found] = results([experiment])
+    return found
+
+
+def _result(experiment: Experiment, seats: Sequence[ExperimentSeat], questions: Sequence[Question]) -> Result:
     from reports.stats.hiring.exposure import time_ratio
 
-    seats = list(
-        experiment.seats.select_related("assignment")
-        .exclude(assignment__state=Assignment.State.WITHDRAWN)
-        .order_by("assignment")
-    )
     done = [seat for seat in seats if seat.assignment.state == Assignment.State.SUBMITTED]
     shown, rater, row = (
         np.array([value(seat) for seat in done], dtype=kind)
@@ -137,7 +149,7 @@ def result(experiment: Experiment) -> Result:
         n_submitted=len(done),
         questions=tuple(
             Found(question, effects)
-            for question in questions_of(experiment.study)
+            for question in questions
             if (effects := _effects(experiment, done, question)) is not None
         ),
         time=time_ratio(seconds, shown, rater, row),

@@ -20,7 +20,7 @@ from annotation.models import Role, Study
 from annotation.people.access import AppRequest, for_roles
 from reports import topics
 from reports.contents import Contents, read_contents
-from reports.data.arrays import BEFORE, FROM, Filters
+from reports.data.arrays import Filters, worded
 from reports.forms import FiltersForm
 from reports.frozen.comparison import Comparison, NumberChange, compare_with_intervals
 from reports.frozen.pairing import same_judge
@@ -115,7 +115,7 @@ def _of_wording(filters: Filters) -> str:
 
 def before_and_since(study: Study, version: int) -> str:
     """The address of a comparison of the labels from before a version of the scheme with those since."""
-    sides = {"a-wording": f"{BEFORE}-{version}", "b-wording": f"{FROM}-{version}"}
+    sides = {"a-wording": worded(version, since=False), "b-wording": worded(version, since=True)}
     query = urlencode({**sides, "a-by": "document", "b-by": "document"})
     return f"{reverse('reports:compare-live', args=[study.slug])}?{query}"
 

@@ -222,11 +222,14 @@ def test_a_study_with_a_frozen_report_is_deleted_by_nobody(leases: Leases, clien
     assert Study.objects.exists()
 
 
-def test_what_is_at_work_holds_a_study_up(leases: Leases, client_of: ClientOf) -> None:
+def test_what_is_at_work_holds_a_study_up(leases: Leases, client_of: ClientOf, django_assert_num_queries: Any) -> None:
     judge = judging.create_judge(name="J", method=Judge.Method.LEXICAL, prompt_text=LEXICAL)
     builders.plan_for_judge(leases, "J", [row.pk for row in leases.sheet.rows.all()])
     run = judging.start_run(study=leases.study, judge=judge, by=leases.manager)
-    assert undoing.runs_of(leases.study) == [run]
+    found = undoing.runs_of(leases.study)
+    assert found == [run]
+    with django_assert_num_queries(0):
+        assert found[0].maker == "J"
     owner = builders.user("olga", superuser=True)
     for deed in (actions.archive_study, actions.delete_study):
         with pytest.raises(Refused, match="is at work in this study"):

@@ -306,3 +306,21 @@ def test_gold_of_another_study_is_none_of_this(leases: Leases, client_of: Client
     with pytest.raises(Refused):
         actions.take_back_gold(study=other, key=key, shown=shown, by=leases.manager)
     assert len(gold_now(leases)) == 1
+
+
+def test_many_plans_are_told_in_as_many_queries_as_one(leases: Leases) -> None:
+    asked = []
+    for n in (1, 4):
+        for number in range(n):
+            sheet = builders.sheet(leases.study, f"Planned {n} {number}", n_rows=3)
+            apply_plan(leases, sheet)
+        with CaptureQueriesContext(connection) as queries:
+            told = undoing.applied_plans(list(leases.study.plans.all()))
+        asked.append(len(queries))
+    assert [(one.n, one.may_undo) for one in told] == [(3, True)] * 5
+    assert asked[0] == asked[1]
+    begun = told[0].plan.assignments.first()
+    assert begun is not None
+    builders.label(begun, {("Pay rent", "stated"): "absent"})
+    again = undoing.applied_plans([one.plan for one in told])
+    assert [one.may_undo for one in again] == [False, True, True, True, True]

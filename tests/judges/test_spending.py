@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import Permission
 from django.core.management import CommandError, call_command
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from annotation import actions as annotating
 from annotation.actions import Refused
@@ -267,6 +269,15 @@ def test_a_run_at_work_keeps_its_limits(leases: Leases, counting: CountingBacken
     with pytest.raises(CommandError, match="with the limits it has"):
         call_command("judge", leases.study.slug, judge.name, "--most-tokens", "1", stdout=io.StringIO())
     assert fresh(run).most_tokens == 9000
+
+
+def test_an_estimate_asks_for_the_columns_of_all_its_rows_at_once(leases: Leases, counting: CountingBackend) -> None:
+    for n in range(7):
+        builders.sheet(leases.study, f"Lease {n}", n_rows=1)
+    judge = helpers.cloze_judge("/models/large")
+    with CaptureQueriesContext(connection) as asked:
+        assert estimating.estimate(leases.study, judge).cells > 0
+    assert sum('AS "column"' in query["sql"] for query in asked) == 1
 
 
 def test_what_a_plan_gave_is_what_is_estimated(leases: Leases, counting: CountingBackend) -> None:

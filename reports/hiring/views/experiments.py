@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.contrib import messages
+from django.db.models import Count, Q
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
@@ -22,9 +23,6 @@ from reports.hiring.effects import lines_of
 from reports.hiring.forms import ExperimentForm
 from reports.hiring.queries import question_name
 from reports.hiring.words import percent, title_of
-
-if TYPE_CHECKING:
-    pass
 
 
 @require_http_methods(["GET", "POST"])
@@ -80,7 +78,7 @@ def suggestions(request: AppRequest, study: Study) -> HttpResponse:
     if request.htmx:
         return render(request, "reports/hiring/_experiment_plan.html", context)
     drawn_ones = Experiment.objects.filter(study=study).select_related("study__scheme", "judge", "drawn_by")
-    context["results"] = [(found, lines_of(found)) for found in map(experiments.result, drawn_ones)]
+    context["results"] = [(found, lines_of(found)) for found in experiments.results(list(drawn_ones))]
     return render(request, "reports/hiring/suggestions.html", context)
 
 
@@ -131,17 +129,18 @@ def end_suggestions(request: AppRequest, study: Study, pk: int) -> HttpResponse:
 @for_roles(Role.MANAGER, Role.RESEARCHER)
 def suggestions_panel(request: AppRequest, study: Study) -> HttpResponse:
     """A piece of the plan: what is drawn, and where more can be."""
-    drawn = [
-        (experiment, experiment.seats.filter(shown=True).count(), experiment.seats.filter(shown=False).count())
-        for experiment in Experiment.objects.filter(study=study).select_related("judge")
-    ]
+    drawn = Experiment.objects.filter(study=study).select_related("judge")
     context = {
         "study": study,
         "scheme": study.scheme.parsed,
-        "drawn": drawn,
+        "drawn": drawn.annotate(n_shown=_seats(shown=True), n_hidden=_seats(shown=False)),
         "has_judges": study.raters.judges().exists(),
     }
     return render(request, "reports/hiring/_experiments.html", context)
+
+
+def _seats(*, shown: bool) -> Count:
+    return Count("seats", filter=Q(seats__shown=shown))
 
 
 def _experiment(study: Study, pk: int) -> Experiment:

@@ -8,6 +8,8 @@ import uuid
 
 import numpy as np
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation import actions
@@ -227,3 +229,15 @@ def test_nobody_follows_a_judge_that_is_no_rater_of_the_study(world: World) -> N
     other = Rater.objects.create(study=simulated.builders.study("other"), kind=Rater.Kind.JUDGE, code="J9")
     with pytest.raises(Refused, match="Choose a judge"):
         actions.draw_experiment(study=world.study, judge=other, raters=list(world.people), seed=1, by=None)
+
+
+def test_many_experiments_are_told_in_as_many_queries_as_one(world: World, client_of: ClientOf) -> None:
+    client, asked = client_of(world.manager), []
+    for n in (1, 3):
+        for seed in range(10 * n, 11 * n):
+            Experiment.objects.create(study=world.study, judge=world.rater, seed=seed)
+        for name in ("reports:suggestions-panel", "reports:suggestions"):
+            with CaptureQueriesContext(connection) as queries:
+                client.get(reverse(name, args=[world.study.slug]))
+            asked.append(len(queries))
+    assert asked[:2] == asked[2:]
