@@ -27,7 +27,7 @@ from annotation.models import (
     User,
 )
 from annotation.planning import Design, OverlapRequest, RowChoice
-from annotation.webhooks.outbox import Event, tell_of_rows
+from annotation.webhooks.outbox import Event, completing, tell_of_rows
 
 State = Assignment.State
 
@@ -311,7 +311,8 @@ def _in_own_order(row_ids: Collection[int]) -> set[int]:
 def withdraw(*, rater: Rater) -> int:
     """Take back what a rater has not submitted; its labels stay stored. Returns how many assignments that were."""
     unfinished = rater.assignments.filter(state__in=[State.OPEN, State.STARTED])
-    return unfinished.update(state=State.WITHDRAWN)
+    with completing(rater.study_id, Row.objects.filter(assignments__in=unfinished)):
+        return unfinished.update(state=State.WITHDRAWN)
 
 
 @transaction.atomic
@@ -322,10 +323,10 @@ def withdraw_row(*, row: Row, reason: str, by: User | None) -> int:
         How many assignments were withdrawn.
     """
     lock_study(row.sheet.study_id)
-    Row.objects.filter(pk=row.pk, withdrawn_at=None).update(
-        withdrawn_at=timezone.now(), withdrawn_by=by, withdrawn_reason=reason
-    )
-    return row.assignments.filter(state=State.OPEN).update(state=State.WITHDRAWN)
+    mine = Row.objects.filter(pk=row.pk)
+    with completing(row.sheet.study_id, mine):
+        mine.filter(withdrawn_at=None).update(withdrawn_at=timezone.now(), withdrawn_by=by, withdrawn_reason=reason)
+        return row.assignments.filter(state=State.OPEN).update(state=State.WITHDRAWN)
 
 
 @transaction.atomic

@@ -28,11 +28,13 @@ from annotation.models import (
     Plan,
     Question,
     Rater,
+    Row,
     Sheet,
     Study,
     User,
 )
 from annotation.queries import undoing
+from annotation.webhooks.outbox import completing
 
 
 @transaction.atomic
@@ -149,8 +151,9 @@ def undo_plan(*, plan: Plan) -> int:
     ]
     Assignment.objects.filter(pk__in=unhanded).update(handed_to=None)
     n = mine.count()
-    mine.delete()
-    plan.delete()
+    with completing(plan.study_id, Row.objects.filter(assignments__in=mine)):
+        mine.delete()
+        plan.delete()
     return n
 
 

@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from annotation.actions import Refused, add_member, assign, lock_study, note, refuse_while_shown
 from annotation.crowd.queries import lets_in, place_of, places, rows_with_room
 from annotation.models import Assignment, AuditEvent, CrowdLink, Participant, Rater, Role, Row, Sheet, Study, User
+from annotation.webhooks.outbox import completing
 
 _DRAW = secrets.SystemRandom()
 # Of so many assignments one statement can tell.
@@ -173,7 +174,10 @@ def free_late_places(*, link: CrowdLink) -> int:
     link.participants.filter(pk__in=[one.pk for one in freed]).update(freed_at=now)
     theirs = {(one.rater_id, row) for one in freed for row in one.rows}
     back = [pk for pk, rater, row in locked if (rater, row) in theirs]
-    for first in range(0, len(back), _FEW):
-        few = Assignment.objects.filter(pk__in=back[first : first + _FEW])
-        few.update(state=Assignment.State.WITHDRAWN)
+    if not back:
+        return len(freed)
+    with completing(link.study_id, Row.objects.filter(assignments__in=unfinished)):
+        for first in range(0, len(back), _FEW):
+            few = Assignment.objects.filter(pk__in=back[first : first + _FEW])
+            few.update(state=Assignment.State.WITHDRAWN)
     return len(freed)

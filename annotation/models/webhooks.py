@@ -27,7 +27,7 @@ class Webhook(Run):
     class Event(models.TextChoices):
         ROW_SUBMITTED = "row.submitted", _("Somebody submitted a row")
         ROW_REOPENED = "row.reopened", _("A submitted row was taken back")
-        SHEET_COMPLETED = "sheet.completed", _("The last row of a sheet was submitted")
+        SHEET_COMPLETED = "sheet.completed", _("Every row of a sheet is submitted")
         RUN_FINISHED = "run.finished", _("A judge's run finished")
         RUN_PAUSED = "run.paused", _("A judge's run paused at its limit")
         RUN_FAILED = "run.failed", _("A judge's run failed")

@@ -19,7 +19,10 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
 
+from accounts import actions as accounts
 from annotation import actions as annotating
+from annotation import queries as annotation_queries
+from annotation.crowd import actions as crowd
 from annotation.labels import history
 from annotation.lens import lens
 from annotation.models import Assignment, AuditEvent, Delivery, Study, Webhook
@@ -27,7 +30,7 @@ from annotation.queries import undoing
 from annotation.webhooks import actions, delivering, outbox, queries
 from tests import builders
 from tests.annotation.at_once import in_another_connection, postgresql
-from tests.annotation.planning import apply_sections
+from tests.annotation.planning import apply, apply_sections
 from tests.annotation.receiving import ORIGIN, Receiver, deliver, later, made_hook, receiver, states
 from tests.builders import ApiOf, ClientOf, Leases
 from work import actions as machine
@@ -160,6 +163,105 @@ def test_a_sheet_with_a_row_that_nobody_has_is_not_complete(leases: Leases, hook
     assert heard.events[-1] == "sheet.completed"
 
 
+def by_withdrawing(leases: Leases) -> None:
+    for row in leases.sheet.rows.filter(assignments=leases.boriss[1]):
+        annotating.withdraw_row(row=row, reason="Twice", by=leases.manager)
+
+
+def by_leaving(leases: Leases) -> None:
+    annotating.remove_member(membership=leases.study.memberships.get(user=leases.boris), by=leases.manager)
+
+
+def by_erasing(leases: Leases) -> None:
+    accounts.erase(user=leases.boris, by=leases.manager)
+
+
+@pytest.mark.parametrize("taken_back", [by_withdrawing, by_leaving, by_erasing])
+def test_a_sheet_is_complete_when_what_is_left_of_it_is_taken_back(
+    leases: Leases, hook: Webhook, heard: Receiver, taken_back: Callable[[Leases], None]
+) -> None:
+    """Boris has begun nothing of the second row; Anna has submitted both."""
+    other = builders.sheet(leases.study, "Loan")
+    builders.assignments(leases.annas[0].rater, other)
+    builders.assignments(leases.boriss[0].rater, other)
+    Assignment.objects.filter(pk=leases.boriss[1].pk).update(state="open", started_at=None)
+    for assignment in (*leases.annas, leases.boriss[0]):
+        submit(assignment)
+    deliver()
+    heard.calls.clear()
+    taken_back(leases)
+    deliver()
+    assert [(one["type"], one["data"]) for one in heard.told] == [("sheet.completed", {"sheet": leases.sheet.pk})]
+    # It is by now: what else is taken back says nothing new of it.
+    taken_back_again = leases.sheet.rows.exclude(assignments=leases.boriss[1]).get()
+    annotating.withdraw_row(row=taken_back_again, reason="Twice", by=leases.manager)
+    deliver()
+    assert len(heard.calls) == 1
+
+
+def test_a_sheet_is_complete_when_the_plan_of_what_is_left_is_undone(
+    leases: Leases, hook: Webhook, heard: Receiver
+) -> None:
+    loan, boris = builders.sheet(leases.study, "Loan", n_rows=2), leases.boriss[0].rater
+    for assignment in builders.assignments(leases.annas[0].rater, loan):
+        builders.label(assignment)
+        submit(assignment)
+    request = annotation_queries.MoreRequest((boris.pk,), (loan.pk,))
+    drawn = annotation_queries.draw_more(leases.study, request, annotation_queries.had(leases.study)).digest
+    plan = annotating.give_to_more(study=leases.study, request=request, drawn=drawn, by=leases.manager)
+    assert boris.assignments.filter(row__sheet=loan, state="open").count() == 2
+    deliver()
+    assert heard.events.count("sheet.completed") == 1  # before Boris was given the same
+    annotating.undo_plan(plan=plan)
+    deliver()
+    assert heard.events.count("sheet.completed") == 2
+    assert heard.told[-1]["data"] == {"sheet": loan.pk}
+
+
+def test_a_sheet_is_complete_when_the_last_place_of_a_crowd_becomes_free(
+    leases: Leases, hook: Webhook, heard: Receiver
+) -> None:
+    sheet = builders.sheet(leases.study, "Crowd", n_rows=2)
+    link = crowd.make_link(
+        study=leases.study, title="May", sheets=[sheet], rows_each=2, people_per_row=2, most_people=2, hours=3,
+        asks_for="", completion_code="C0DE", completion_url="", by=leases.manager,
+    )  # fmt: skip
+    alba, _bora = (crowd.take_place(link=link, number=number) for number in ("alba", "bora"))
+    for assignment in alba.rater.assignments.select_related("row__sheet", "rater"):
+        builders.label(assignment)
+        submit(assignment)
+    deliver()
+    assert "sheet.completed" not in heard.events
+    link.participants.update(came_at=timezone.now() - timedelta(hours=4))
+    assert crowd.free_late_places(link=link) == 1
+    deliver()
+    assert heard.told[-1]["data"] == {"sheet": sheet.pk}
+    assert heard.events[-1] == "sheet.completed"
+
+
+def test_what_keeps_a_sheet_open_is_not_complete_without_it(leases: Leases, hook: Webhook, heard: Receiver) -> None:
+    """A row that was begun is still somebody's after it is withdrawn; a sheet of which nobody has submitted anything
+    has nothing to tell, and one that is archived is put away."""
+    first, second = leases.sheet.rows.order_by("position")
+    for row in (first, second):
+        annotating.withdraw_row(row=row, reason="Gone", by=leases.manager)
+    annotating.withdraw_row(row=builders.row(leases.sheet, "Clause 3"), reason="Gone", by=leases.manager)
+    empty = builders.sheet(leases.study, "Empty", n_rows=1)
+    annotating.withdraw_row(row=empty.rows.get(), reason="Gone", by=leases.manager)
+    shut = builders.sheet(leases.study, "Shut", n_rows=2)
+    [one, _other] = builders.assignments(leases.annas[0].rater, shut)
+    builders.label(one)
+    submit(one)
+    annotating.archive_sheet(sheet=shut, by=leases.manager)
+    annotating.withdraw_row(row=shut.rows.latest("position"), reason="Gone", by=leases.manager)
+    deliver()
+    assert heard.events == ["row.submitted"]
+    for assignment in (*leases.annas, *leases.boriss):
+        submit(assignment)
+    deliver()
+    assert heard.events[1:] == ["row.submitted"] * 4 + ["sheet.completed"]
+
+
 def test_only_the_events_that_are_wanted_are_told_and_none_of_a_judges_rows(leases: Leases, heard: Receiver) -> None:
     made_hook(leases.study, heard.address, "sheet.completed")
     other = builders.study("other", of=leases.study.scheme)
@@ -238,6 +340,17 @@ def test_saving_asks_nothing_of_webhooks_and_submitting_one_small_thing(leases: 
     assert len([sql for sql in submitted if "webhook" in sql]) == 1
     builders.label(judge)
     assert not [sql for sql in counted(partial(annotating.submit, assignment=judge, allow_open=True)) if "hook" in sql]
+
+
+def test_taking_work_back_asks_one_small_thing_of_webhooks(leases: Leases) -> None:
+    member, row = leases.study.memberships.get(user=leases.anna), leases.sheet.rows.latest("position")
+    plan = apply(leases.study, builders.sheet(leases.study, "Loan"), leases.annas[0].rater)
+    for take_back in (
+        partial(annotating.withdraw_row, row=row, reason="Gone", by=leases.manager),
+        partial(annotating.undo_plan, plan=plan),
+        partial(annotating.remove_member, membership=member, by=leases.manager),
+    ):
+        assert len([sql for sql in counted(take_back) if "webhook" in sql]) == 1
 
 
 def test_a_webhook_costs_who_submits_a_few_statements_however_many_there_are(
