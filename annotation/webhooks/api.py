@@ -17,6 +17,7 @@ from annotation.api.core import as_posted, in_pages, not_valid, study_of, user_o
 from annotation.api.serializers import PageFilterSerializer, PageSerializer, RefusalSerializer
 from annotation.models import Delivery, Role, Study, Webhook
 from annotation.webhooks import actions, queries
+from annotation.webhooks.addresses import origin_of
 from annotation.webhooks.forms import WebhookForm
 
 EVENTS = Webhook.Event.choices
@@ -71,10 +72,6 @@ def _manager(request: Request, slug: str) -> Study:
     return study_of(request, slug, Role.MANAGER)
 
 
-def _origin(request: Request) -> str:
-    return request.build_absolute_uri("/").rstrip("/")
-
-
 def _told(study: Study, pk: int, secret: str = "", code: int = status.HTTP_200_OK) -> Response:
     hook = queries.webhooks(study).get(pk=pk)
     if not secret:
@@ -100,7 +97,9 @@ def webhooks(request: Request, slug: str) -> Response:
     form = WebhookForm(as_posted({"events": Webhook.Event.values, **sent.validated_data}))
     if not form.is_valid():
         raise not_valid(form)
-    made, secret = actions.make_webhook(study=study, origin=_origin(request), by=user_of(request), **form.cleaned_data)
+    made, secret = actions.make_webhook(
+        study=study, origin=origin_of(request), by=user_of(request), **form.cleaned_data
+    )
     return _told(study, made.pk, secret, status.HTTP_201_CREATED)
 
 
@@ -122,7 +121,7 @@ def webhook(request: Request, slug: str, pk: int) -> Response:
         form = WebhookForm(as_posted({"address": hook.address, "events": hook.events, **sent.validated_data}))
         if not form.is_valid():
             raise not_valid(form)
-        actions.change_webhook(hook=hook, origin=_origin(request), by=user_of(request), **form.cleaned_data)
+        actions.change_webhook(hook=hook, origin=origin_of(request), by=user_of(request), **form.cleaned_data)
     return _told(study, pk)
 
 

@@ -7,7 +7,6 @@ whatever the server does. No redirect is followed: it would be another address, 
 from __future__ import annotations
 
 import http
-import ssl
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -18,9 +17,9 @@ import httpx
 
 from base.sentences import gettext as _
 from base.text import storable
-from base.web import addresses, connections
+from base.web import addresses
 from base.web.addresses import AddressRefused, HostUnknown, Resolve
-from base.web.connections import Checked, TooSlow
+from base.web.connections import NoAnswer, TooSlow, ask
 
 SECONDS, SILENCE = 10.0, 8.0  # for all of a call, and for a connection or a part of an answer
 _READ = 2048  # bytes of an answer; what follows is not waited for
@@ -100,6 +99,13 @@ def post(
     Raises:
         NotPosted: there is no answer.
     """
+    told = [
+        (b"User-Agent", b"Palate-Webhooks/1"),
+        (b"Content-Type", b"application/json"),
+        (b"Content-Length", str(len(body)).encode()),
+        (b"Accept-Encoding", b"identity"),
+        *((name.encode(), value.encode()) for name, value in headers.items()),
+    ]
     deadline = time.monotonic() + seconds
     try:
         url = readable(text, inside=inside)
@@ -108,39 +114,13 @@ def post(
             if url.host in inside
             else partial(addresses.checked, url, allow_loopback=False, resolve=resolve)
         )
-        backend = Checked(connections.looked_up(look, deadline), deadline, SILENCE, beat)
+        asked = ask("POST", url, told, content=body, look=look, deadline=deadline, silence=SILENCE, beat=beat)
+        with asked as (response, _ip):
+            return Answer(response.status, "" if 200 <= response.status < 300 else _beginning(response))
     except AddressRefused as refused:
         raise NotPosted(str(refused), permanent=True) from None
-    except HostUnknown as unknown:
-        if unknown.passing:
-            raise NotPosted(_("The name of the server could not be looked up.")) from None
-        raise NotPosted(_("There is no server of this name.")) from None
-    to = httpcore.URL(
-        scheme=url.raw_scheme, host=url.raw_host, port=addresses.port_of(url), target=url.raw_path or b"/"
-    )
-    told = [
-        (b"Host", url.netloc),
-        (b"User-Agent", b"Palate-Webhooks/1"),
-        (b"Content-Type", b"application/json"),
-        (b"Content-Length", str(len(body)).encode()),
-        (b"Accept-Encoding", b"identity"),
-        (b"Connection", b"close"),
-        *((name.encode(), value.encode()) for name, value in headers.items()),
-    ]
-    try:
-        with (
-            httpcore.ConnectionPool(ssl_context=connections.tls(), network_backend=backend, retries=0) as pool,
-            pool.stream("POST", to, headers=told, content=body) as response,
-        ):
-            return Answer(response.status, "" if 200 <= response.status < 300 else _beginning(response))
-    except (TooSlow, httpcore.ConnectTimeout, httpcore.ReadTimeout, httpcore.WriteTimeout):
-        raise NotPosted(_("The server did not answer in time.")) from None
-    except httpcore.ConnectError as error:
-        if isinstance(error.__cause__, ssl.SSLError) or isinstance(error.__context__, ssl.SSLError):
-            raise NotPosted(_("The server could not prove who it is: its certificate is not valid.")) from None
-        raise NotPosted(_("The server could not be connected to.")) from None
-    except (httpcore.NetworkError, httpcore.ProtocolError):
-        raise NotPosted(_("The server broke off in the middle of its answer.")) from None
+    except NoAnswer as none:
+        raise NotPosted(str(none)) from None
 
 
 def _beginning(response: httpcore.Response) -> str:

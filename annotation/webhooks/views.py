@@ -15,13 +15,9 @@ from annotation.actions import Refused
 from annotation.models import Delivery, Role, Study, Webhook
 from annotation.people.access import AppRequest, for_roles
 from annotation.webhooks import actions, queries
+from annotation.webhooks.addresses import origin_of
 from annotation.webhooks.forms import WebhookForm
 from base.markup import html_of
-
-
-def origin_of(request: AppRequest) -> str:
-    """Where who is called will ask us."""
-    return request.build_absolute_uri("/").rstrip("/")
 
 
 def _of(study: Study, pk: int) -> Webhook:

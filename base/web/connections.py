@@ -1,18 +1,81 @@
-"""A connection to an address that was checked, bounded as a whole, whatever the server does."""
+"""A request to an address that was checked, bounded as a whole, whatever the server does."""
 
 from __future__ import annotations
 
 import ssl
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as TookTooLong
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
 import httpcore
+import httpx
 
-from base.web.addresses import HostUnknown
+from base.sentences import gettext as _
+from base.web.addresses import HostUnknown, port_of
+
+
+class NoAnswer(Exception):
+    """Nobody was asked, or nobody answered; `str()` is a sentence that says why.
+
+    `passing`: another time somebody may. `late`: the time for all of it was over.
+    """
+
+    def __init__(self, sentence: str, *, passing: bool = True, late: bool = False) -> None:
+        self.passing, self.late = passing, late
+        super().__init__(sentence)
+
+
+@contextmanager
+def ask(
+    method: str,
+    url: httpx.URL,
+    headers: Sequence[tuple[bytes, bytes]],
+    *,
+    look: Callable[[], list[str]],
+    deadline: float,
+    silence: float,
+    beat: Callable[[], None],
+    content: bytes | None = None,
+) -> Iterator[tuple[httpcore.Response, str]]:
+    """The answer to one request, whose body is not read yet, and where it comes from. No redirect is followed.
+
+    Args:
+        headers: besides Host and Connection.
+        look: looks the host up, such as `addresses.checked`.
+        deadline: of all of it, the reading of the body included, as `time.monotonic` has it.
+        silence: seconds for a connection, and for each part of an answer.
+        beat: called every few moments; may raise to give up.
+    Raises:
+        NoAnswer, also while the body is read; and what `look` raises but `HostUnknown`.
+    """
+    try:
+        backend = Checked(looked_up(look, deadline), deadline, silence, beat)
+    except HostUnknown as unknown:
+        if unknown.passing:
+            raise NoAnswer(_("The name of the server could not be looked up.")) from None
+        raise NoAnswer(_("There is no server of this name."), passing=False) from None
+    to = httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=port_of(url), target=url.raw_path or b"/")
+    told = [(b"Host", url.netloc), *headers, (b"Connection", b"close")]
+    try:
+        with (
+            httpcore.ConnectionPool(ssl_context=tls(), network_backend=backend, retries=0) as pool,
+            pool.stream(method, to, headers=told, content=content) as response,
+        ):
+            yield response, backend.ip
+    except (TooSlow, httpcore.ConnectTimeout, httpcore.ReadTimeout, httpcore.WriteTimeout):
+        late = time.monotonic() >= deadline
+        raise NoAnswer(_("The server did not answer in time."), late=late) from None
+    except httpcore.ConnectError as error:
+        if isinstance(error.__cause__, ssl.SSLError) or isinstance(error.__context__, ssl.SSLError):
+            sentence = _("The server could not prove who it is: its certificate is not valid.")
+            raise NoAnswer(sentence, passing=False) from None
+        raise NoAnswer(_("The server could not be connected to.")) from None
+    except (httpcore.NetworkError, httpcore.ProtocolError):
+        raise NoAnswer(_("The server broke off in the middle of its answer.")) from None
 
 
 def looked_up(look: Callable[[], list[str]], deadline: float) -> list[str]:

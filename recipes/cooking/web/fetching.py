@@ -8,22 +8,20 @@ bounded, whatever the server does.
 from __future__ import annotations
 
 import http
-import ssl
 import time
 import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import httpcore
 import httpx
 
 from base.sentences import gettext as _
-from base.web import addresses, connections
-from base.web.addresses import AddressRefused, HostUnknown, Resolve
-from base.web.connections import TooSlow
+from base.web import addresses
+from base.web.addresses import AddressRefused, Resolve
+from base.web.connections import NoAnswer, ask
 
 Headers = list[tuple[str, str]]
 
@@ -162,45 +160,28 @@ def get(
         NotFetched: there is no answer, or not one of a size and encoding that is taken.
     """
     deadline = time.monotonic() + seconds
-    backend = connections.Checked(_ips(url, visitor, deadline), deadline, visitor.silence, beat)
-    request = httpcore.Request(
-        "GET",
-        httpcore.URL(
-            scheme=url.raw_scheme, host=url.raw_host, port=addresses.port_of(url), target=url.raw_path or b"/"
-        ),
-        headers=[
-            (b"Host", url.netloc),
-            (b"User-Agent", visitor.user_agent.encode("ascii", "replace")),
-            (b"Accept", b"text/html,application/xhtml+xml,*/*;q=0.1"),
-            (b"Accept-Encoding", b"gzip, deflate"),
-            (b"Connection", b"close"),
-        ],
-    )
+    look = partial(addresses.checked, url, allow_loopback=visitor.allow_loopback, resolve=visitor.resolve)
+    told = [
+        (b"User-Agent", visitor.user_agent.encode("ascii", "replace")),
+        (b"Accept", b"text/html,application/xhtml+xml,*/*;q=0.1"),
+        (b"Accept-Encoding", b"gzip, deflate"),
+    ]
     try:
-        with (
-            httpcore.ConnectionPool(ssl_context=connections.tls(), network_backend=backend, retries=0) as pool,
-            _streamed(pool, request) as response,
-        ):
+        with ask("GET", url, told, look=look, deadline=deadline, silence=visitor.silence, beat=beat) as (response, ip):
             headers = [(_text(key), _text(value)) for key, value in response.headers]
-            answer = Answer(str(url), backend.ip, response.status, headers, b"", b"")
+            answer = Answer(str(url), ip, response.status, headers, b"", b"")
             if response.status in _REDIRECTS or not 200 <= response.status < 300:
                 return answer
             if not any_kind:
                 _check_kind(answer)
             sent, body = _read(response.iter_stream(), answer, visitor.max_bytes)
-    except (TooSlow, httpcore.ConnectTimeout, httpcore.ReadTimeout, httpcore.WriteTimeout):
-        if time.monotonic() >= deadline:
+    except AddressRefused as refused:
+        raise NotFetched(Fate.REFUSED, str(refused)) from None
+    except NoAnswer as none:
+        if none.late:
             sentence = _("The server was too slow: the page was not there after %(n)s seconds.")
             raise NotFetched(Fate.DEAD, sentence % {"n": round(visitor.seconds)}) from None
-        raise NotFetched(Fate.PASSING, _("The server did not answer in time.")) from None
-    except httpcore.ConnectError as error:
-        if isinstance(error.__cause__, ssl.SSLError) or isinstance(error.__context__, ssl.SSLError):
-            raise NotFetched(
-                Fate.DEAD, _("The server could not prove who it is: its certificate is not valid.")
-            ) from None
-        raise NotFetched(Fate.PASSING, _("The server could not be connected to.")) from None
-    except (httpcore.NetworkError, httpcore.ProtocolError):
-        raise NotFetched(Fate.PASSING, _("The server broke off in the middle of its answer.")) from None
+        raise NotFetched(Fate.PASSING if none.passing else Fate.DEAD, str(none)) from None
     return Answer(answer.url, answer.ip, answer.status, headers, sent, body)
 
 
@@ -212,27 +193,11 @@ def _text(header: bytes) -> str:
         return header.decode("latin-1")
 
 
-def _streamed(pool: httpcore.ConnectionPool, request: httpcore.Request) -> Any:
-    return pool.stream(request.method, request.url, headers=request.headers)
-
-
 def _readable(text: str) -> httpx.URL:
     try:
         return addresses.web_address(text)
     except AddressRefused as refused:
         raise NotFetched(Fate.REFUSED, str(refused)) from None
-
-
-def _ips(url: httpx.URL, visitor: Visitor, deadline: float) -> list[str]:
-    look = partial(addresses.checked, url, allow_loopback=visitor.allow_loopback, resolve=visitor.resolve)
-    try:
-        return connections.looked_up(look, deadline)
-    except AddressRefused as refused:
-        raise NotFetched(Fate.REFUSED, str(refused)) from None
-    except HostUnknown as unknown:
-        if unknown.passing:
-            raise NotFetched(Fate.PASSING, _("The name of the server could not be looked up.")) from None
-        raise NotFetched(Fate.DEAD, _("There is no server of this name.")) from None
 
 
 def _check_status(status: int) -> None:
