@@ -1,10 +1,10 @@
-"""Labels out of the database: the only place where reports meet it."""
+"""Labels out of the database, as the label table of a report."""
 
 from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from operator import itemgetter
@@ -17,10 +17,7 @@ from django.utils.translation import gettext as _
 
 from annotation import doors
 from annotation.actions import Refused
-from annotation.answers import kind_of
-from annotation.answers.codes import VALUE
-from annotation.exchange import exports
-from annotation.models import Assignment, Column, Label, LabelEvent, Option, Question, Rater, Row, Sheet, Skip, Study
+from annotation.models import Assignment, Column, Label, LabelEvent, Option, Question, Rater, Row, Skip, Study
 from annotation.scheme.spec import QuestionSpec, SectionSpec, facet_word
 from base.text import natural
 from judges.lineage import queries as lineage
@@ -50,7 +47,7 @@ from reports.data.label_table import (
 )
 from reports.data.rows import RowAbout, RowText
 from reports.hiring.models import SHORT
-from reports.models import Accepted, Certificate
+from reports.models import Accepted
 from reports.whole_numbers import whole_numbers
 
 # As filters name what was fitted: "calibration-12".
@@ -639,78 +636,7 @@ def row_texts(study: Study, table: LabelTable) -> Iterator[RowText]:
             yield RowText(row.sheet.title, row.name, row.title, row.url, row.language, blocks)
 
 
-def sheets_in(study: Study, filters: Filters) -> QuerySet[Sheet]:
-    """The sheets whose labels the filters let in."""
-    return study.sheets.filter(pk__in=filters.sheets) if filters.sheets else study.sheets.all()
-
-
 def scored_judges(study: Study) -> list[str]:
     """Codes of the judges whose labels may be chosen anew: those that scored the options with a model. One query."""
     runs = Run.objects.filter(study=study, judge__method__in=SCORES)
     return sorted(set(runs.values_list("rater__code", flat=True)), key=natural)
-
-
-def label_header(study: Study) -> tuple[str, ...]:
-    """The headings of `labels`: those of the core, and "certificate" where the study has one."""
-    certificates = ("certificate",) if Certificate.objects.filter(study=study).exists() else ()
-    return (*exports.label_header(study), *certificates)
-
-
-def labels(study: Study, filters: Filters) -> Iterator[tuple[str, ...]]:
-    """The labels that the filters let through, one by one, all repeats, as `annotation.exchange.exports` writes them,
-    and under which certificate they were accepted, where the study has one.
-
-    Six queries, read in parts; seven where a certificate is at work.
-    """
-    titles = set(study.sheets.filter(pk__in=filters.sheets).values_list("title", flat=True))
-    names = ("sheet", "rater", "rater_kind", "state", "section", "question")
-    sheet, rater, kind, state, section, question = (exports.COLUMNS.index(name) for name in names)
-    wanted = {Rater.Kind.PERSON.value: filters.people, Rater.Kind.JUDGE.value: filters.judges}
-    stated = _stated(study) if Certificate.objects.filter(study=study).exists() else None
-    counts = _counts_by_version(filters)
-    of_sheets = Q(assignment__row__sheet__in=filters.sheets) if filters.sheets else Q()
-    of_state = Q(assignment__state=Assignment.State.SUBMITTED) if filters.submitted_only else Q()
-    for record in exports.exported_labels(study, of_sheets & of_state):
-        codes = wanted.get(record[kind])
-        if (
-            (not codes or record[rater] in codes)
-            and (not filters.sheets or record[sheet] in titles)
-            and (not filters.questions or f"{record[section]}.{record[question]}" in filters.questions)
-            and (not filters.submitted_only or record[state] == Assignment.State.SUBMITTED)
-            and (counts is None or counts(int(record[-1])))
-        ):
-            yield record if stated is None else (*record, stated.get(tuple(record[at] for at in _CELL_AT), ""))
-
-
-def _counts_by_version(filters: Filters) -> Callable[[int], bool] | None:
-    """Whether what was given by a version of the scheme counts; None where all does."""
-    if filters.of_wording is None:
-        return None
-    since, first = filters.of_wording
-    return lambda version: (version >= first) == since
-
-
-_OF_CELL = ("sheet", "row", "rater", "repeat", "section", "column_number", "question", "answer")
-_CELL_AT = tuple(exports.COLUMNS.index(name) for name in _OF_CELL)
-
-
-def _stated(study: Study) -> dict[tuple[str, ...], str]:
-    """Cell and answer, as exports name them -> the certificate under which it was accepted."""
-    specs = {(section.key, spec.key): spec for section, spec in _questions_of(study)}
-    cells = Accepted.objects.filter(takeover__certificate__study=study).order_by("takeover", "pk")
-    found: dict[tuple[str, ...], str] = {}
-    for *cell, section, number, question, code, digest, revoked in cells.values_list(
-        "assignment__row__sheet__title", "assignment__row__name", "assignment__rater__code", "assignment__repeat",
-        "question__section__key", "column__position", "question__key", "code", "takeover__certificate__digest",
-        "takeover__certificate__revocation",
-    ):  # fmt: skip
-        spec = specs[section, question]
-        answer = code if spec.options else kind_of(spec).written(spec, json.loads(code[len(VALUE) :]))
-        key = (*map(str, cell), section, str(number + 1), question, answer)
-        found[key] = certificate_word(digest[:SHORT], revoked is not None)
-    return found
-
-
-def certificate_word(name: str, revoked: bool) -> str:
-    """What the column "certificate" says."""
-    return f"{name} (revoked)" if revoked else name

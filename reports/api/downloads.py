@@ -19,9 +19,10 @@ from annotation.actions import note, note_looks
 from annotation.api.core import study_of, user_of
 from annotation.api.serializers import MAX_ID, RefusalSerializer
 from annotation.models import AuditEvent, Role
-from reports import actions, queries
+from reports import actions
 from reports.api.serializers import asked_filters, filter_parameters
 from reports.data.arrays import Filters
+from reports.exported_labels import sheets_in
 from reports.exports.making import file_name, path_of
 from reports.models import Export
 
@@ -118,7 +119,7 @@ def export_file(request: Request, slug: str, pk: int) -> FileResponse:
     made = _export(request, slug, pk)
     if made.state != Export.State.FINISHED or not path_of(made).exists():
         raise Http404
-    looked_at = queries.sheets_in(made.study, Filters.from_json(made.filters))
+    looked_at = sheets_in(made.study, Filters.from_json(made.filters))
     note_looks(sheets=looked_at, user=user_of(request))
     note(AuditEvent.Kind.EXPORT, by=user_of(request), study=made.study, what=file_name(made))
     return FileResponse(path_of(made).open("rb"), as_attachment=True, filename=file_name(made))

@@ -24,8 +24,8 @@ from annotation.scheme.basis import facet_text
 from annotation.scheme.spec import facet_word
 from reports.data.label_table import LOGPROB, IntArray, LabelTable
 from reports.data.rows import RowAbout, RowText
+from reports.exported_labels import certificate_word
 from reports.exports import memory
-from reports.queries import certificate_word
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -16,10 +16,10 @@ from annotation.people.access import AppRequest, for_roles
 from annotation.views.runs import RunPages
 from reports import actions
 from reports.data.arrays import Filters
+from reports.exported_labels import sheets_in
 from reports.exports.making import file_name, path_of
 from reports.forms import ExportForm, FiltersForm
 from reports.models import Export
-from reports.queries import sheets_in
 from work.queries import progress
 
 

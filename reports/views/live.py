@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET
 from annotation.actions import Refused, note_looks
 from annotation.models import Role, Row, Study
 from annotation.people.access import AppRequest, for_roles
-from reports import exports, queries
+from reports import exported_labels, exports, queries
 from reports.answer_figures import answer_figures
 from reports.answers import answers_of
 from reports.contents import Contents, contents_of
@@ -44,8 +44,8 @@ def report_xlsx(request: AppRequest, study: Study) -> HttpResponseBase:
     if isinstance(found, HttpResponse):
         return found
     filters, contents = found
-    note_looks(sheets=queries.sheets_in(study, filters), user=request.user)
-    content = exports.report_xlsx(contents, queries.label_header(study), queries.labels(study, filters))
+    note_looks(sheets=exported_labels.sheets_in(study, filters), user=request.user)
+    content = exports.report_xlsx(contents, exported_labels.header(study), exported_labels.lines(study, filters))
     return _download(HttpResponse(content, content_type=_XLSX), f"{study.slug}-report.xlsx")
 
 
@@ -55,8 +55,8 @@ def labels_csv(request: AppRequest, study: Study) -> HttpResponseBase:
     form = FiltersForm(request.GET, study=study)
     if not form.is_valid():
         return _not_understood(form)
-    note_looks(sheets=queries.sheets_in(study, form.filters()), user=request.user)
-    lines = exports.labels_csv(queries.label_header(study), queries.labels(study, form.filters()))
+    note_looks(sheets=exported_labels.sheets_in(study, form.filters()), user=request.user)
+    lines = exports.labels_csv(exported_labels.header(study), exported_labels.lines(study, form.filters()))
     return _download(StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8"), f"{study.slug}-labels.csv")
 
 

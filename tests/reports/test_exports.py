@@ -22,7 +22,7 @@ from annotation.exchange.label_imports import import_labels
 from annotation.exchange.label_reading import LabelImport
 from annotation.exchange.tables import open_table, unsafe_cell
 from annotation.models import Label, Option, Row, Study
-from reports import exports, queries
+from reports import exported_labels, exports, queries
 from reports.contents import Contents, contents_of
 from reports.data.arrays import Filters
 from reports.exports import spreadsheets
@@ -52,12 +52,12 @@ def report_csv(study: Study) -> list[dict[str, str]]:
 
 
 def labels_csv(study: Study) -> list[dict[str, str]]:
-    lines = exports.labels_csv(label_header(study), queries.labels(study, Filters()))
+    lines = exports.labels_csv(label_header(study), exported_labels.lines(study, Filters()))
     return list(csv.DictReader(io.StringIO(unmarked("".join(lines)), newline="")))
 
 
 def workbook(study: Study) -> openpyxl.Workbook:
-    content = exports.report_xlsx(made(study), label_header(study), queries.labels(study, Filters()))
+    content = exports.report_xlsx(made(study), label_header(study), exported_labels.lines(study, Filters()))
     return openpyxl.load_workbook(io.BytesIO(content))
 
 
@@ -78,14 +78,14 @@ def test_labels_of_some_sheets_are_read_without_those_of_others(study: Study) ->
     [first] = answered(person, soup, ["fn"])
     answered(person, bread, ["ff"])
     actions.submit(assignment=first, allow_open=True)
-    every = list(queries.labels(study, Filters()))
+    every = list(exported_labels.lines(study, Filters()))
     for filters, wanted in (
         (Filters(sheets=(bread.pk,)), [label for label in every if label[0] == "Bread"]),
         (Filters(submitted_only=True), [label for label in every if label[0] == "Soup"]),
         (Filters(sheets=(bread.pk,), submitted_only=True), []),
     ):
         with CaptureQueriesContext(connection) as captured:
-            assert list(queries.labels(study, filters)) == wanted
+            assert list(exported_labels.lines(study, filters)) == wanted
         [asked] = [one["sql"] for one in captured if 'FROM "annotation_label"' in one["sql"]]
         assert ('"sheet_id" IN' in asked, "submitted" in asked) == (bool(filters.sheets), filters.submitted_only)
 
@@ -282,7 +282,7 @@ def test_lines_within_a_text_stay_in_its_cell(study: Study) -> None:
 
 
 def test_a_study_without_labels_has_headings_alone(study: Study) -> None:
-    lines = list(exports.labels_csv(label_header(study), queries.labels(study, Filters())))
+    lines = list(exports.labels_csv(label_header(study), exported_labels.lines(study, Filters())))
     book = workbook(study)
 
     assert unmarked("".join(lines)).splitlines() == [",".join(label_header(study))]
@@ -298,7 +298,7 @@ def test_the_labels_download_is_what_the_import_reads(study: Study) -> None:
     assert tuple(lines[0]) == label_header(study)
     assert {line["simulated"] for line in lines} == {"no"}
 
-    file = "".join(exports.labels_csv(label_header(study), queries.labels(study, Filters()))).encode()
+    file = "".join(exports.labels_csv(label_header(study), exported_labels.lines(study, Filters()))).encode()
     other = builders.study("other", of=study.scheme)
     table = open_table(io.BytesIO(file), name="labels.csv", max_bytes=2**20)
     import_labels(study=other, table=table, how=LabelImport(create=True))
@@ -314,7 +314,7 @@ def test_the_labels_download_says_what_was_labelled(study: Study) -> None:
     page = ("Soup, and how", "https://cooking.example/soup")
     Row.objects.filter(sheet__study=study).update(title=page[0], url=page[1])
     lines = labels_csv(study)
-    file = "".join(exports.labels_csv(label_header(study), queries.labels(study, Filters()))).encode()
+    file = "".join(exports.labels_csv(label_header(study), exported_labels.lines(study, Filters()))).encode()
     assert {(line["row_title"], line["row_url"]) for line in lines} == {page}
 
     other = builders.study("other", of=study.scheme)
@@ -374,4 +374,4 @@ def test_a_hundred_thousand_labels_stream(study: Study) -> None:
 
 
 def streamed(study: Study) -> Iterator[str]:
-    return exports.labels_csv(label_header(study), queries.labels(study, Filters()))
+    return exports.labels_csv(label_header(study), exported_labels.lines(study, Filters()))

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from annotation import actions
 from annotation.exchange.exports import label_header
 from annotation.models import Assignment, Rater, Sheet, Study
-from reports import queries
+from reports import exported_labels, queries
 from reports.data.arrays import Filters, QuestionData, StudyData
 from reports.stats.summary import Empty
 from tests.reports import studies
@@ -35,7 +35,7 @@ def selections(data: StudyData, name: str) -> list[int]:
 def labels_of(study: Study, **filters: object) -> list[tuple[str, str]]:
     """(rater, answer) of the labels download."""
     header = label_header(study)
-    lines = [dict(zip(header, line, strict=True)) for line in queries.labels(study, Filters(**filters))]  # type: ignore[arg-type]
+    lines = [dict(zip(header, line, strict=True)) for line in exported_labels.lines(study, Filters(**filters))]  # type: ignore[arg-type]
     return [(line["rater"], line["answer"]) for line in lines]
 
 
