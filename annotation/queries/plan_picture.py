@@ -63,14 +63,11 @@ class Times:
 
 @dataclass(frozen=True)
 class Crowd:
-    """Many who came by links for a crowd, in the place of one rater."""
+    """Many who came by links for a crowd, who share a line."""
 
     n: int
-    simulated: bool = False
-    user: None = None
 
-    @property
-    def code(self) -> str:
+    def __str__(self) -> str:
         return ngettext("%(n)s person of a crowd", "%(n)s people of a crowd", self.n) % {"n": self.n}
 
 

@@ -220,11 +220,11 @@ class Coded(Protocol):
 
 
 @register.simple_tag
-def rater(rater: Coded, repeat: int = 1, *, short: bool = False) -> SafeString:
-    """A rater's code as every page shows it: a simulated one is marked. `short`: where there is little room. Many of a
-    crowd have words in the place of a code."""
+def rater(rater: Coded | Crowd, repeat: int = 1, *, short: bool = False) -> SafeString:
+    """A rater's code as every page shows it: a simulated one is marked. `short`: where there is little room. Of many of
+    a crowd how many they are."""
     if isinstance(rater, Crowd):
-        return format_html("{}", rater.code)
+        return format_html("{}", rater)
     code = format_html("<code>{}</code>", rater.code if repeat == 1 else f"{rater.code} ({repeat})")
     if not rater.simulated:
         return code
@@ -234,14 +234,14 @@ def rater(rater: Coded, repeat: int = 1, *, short: bool = False) -> SafeString:
 
 
 @register.simple_tag
-def places(rater: Coded, places: Sequence[Place]) -> SafeString:
-    """A rater's line of the matrix of a plan, drawn by hand: a study of 4,000 rows has 80,000 such cells on a page."""
-    code = escape(rater.code)
-    return mark_safe("".join([_place(code, place) for place in places]))  # noqa: S308
+def places(whose: Rater | Crowd, places: Sequence[Place]) -> SafeString:
+    """A line of the matrix of a plan, drawn by hand: a study of 4,000 rows has 80,000 such cells on a page."""
+    named = escape(whose)
+    return mark_safe("".join([_place(named, place) for place in places]))  # noqa: S308
 
 
-def _place(code: str, place: Place) -> str:
-    title = f'<td title="{code} · {escape(place.row)}"'
+def _place(whose: str, place: Place) -> str:
+    title = f'<td title="{whose} · {escape(place.row)}"'
     if not place.people:
         return f"{title}></td>"
     times = "once" if place.people == 1 else "twice" if place.people == 2 else "thrice"

@@ -177,11 +177,11 @@ def test_many_of_a_crowd_share_a_line(leases: Leases) -> None:
     assert [load.rater.code for load in picture.loads] == ["A1"]
     assert picture.of_crowd is not None
     # Of their three seats two are of the row that three have, one of the row that two have; 8 cells a row.
-    assert picture.of_crowd.rater.code == "2 people of a crowd"
+    assert str(picture.of_crowd.rater) == "2 people of a crowd"
     assert picture.of_crowd.times == Times(twice=1, thrice=2)
     assert (picture.of_crowd.before, picture.of_crowd.change) == (2, 1)
     assert (picture.of_crowd.labels, picture.of_crowd.sheets) == (24, 1)
-    lines = {rater.code: [(place.people, place.new) for place in places] for rater, places in picture.matrices[0].lines}
+    lines = {str(whose): [(place.people, place.new) for place in places] for whose, places in picture.matrices[0].lines}
     assert lines == {
         "A1": [(3, False), (2, False), (1, False)],
         "2 people of a crowd": [(3, False), (2, True), (0, False)],
