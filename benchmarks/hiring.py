@@ -28,7 +28,7 @@ from reports.stats.alternative import alternative_annotator_test
 from reports.stats.answers import Answers
 from reports.stats.consensus import dawid_skene, majority_vote
 from reports.stats.hiring.betting import chosen_stake, upper_bound
-from reports.stats.hiring.certificate import binomial_bound, certify, design_bound, split_clusters
+from reports.stats.hiring.certificate import binomial_bound, certify, design_bound
 from reports.stats.hiring.clusters import Judged, Totals, design_effect, totals
 from reports.stats.hiring.planning import documents_needed
 from reports.stats.hiring.shares import powered_share
@@ -304,7 +304,9 @@ def crowd(file: Path, n_splits: int) -> Figures:
         judged = Judged.of(wrong, np.ones(wrong.size), text[cell[mine]])
         hits = {"design": 0, "betting": 0, "binomial": 0}
         for seed in range(n_splits):
-            development, test = (judged.in_clusters(part) for part in split_clusters(judged.cluster, seed=seed))
+            mixed = np.random.default_rng(seed).permutation(np.unique(judged.cluster))
+            in_test = np.isin(judged.cluster, mixed[: round(mixed.size / 2)])
+            development, test = judged.only(~in_test), judged.only(in_test)
             found = certify(development, test, epsilon=0.1)
             for name in hits:
                 hits[name] += found.threshold is not None and getattr(found, name) <= 0.1

@@ -30,7 +30,7 @@ from benchmarks import apps as apps  # first: what follows needs Django's applic
 
 from benchmarks.judge_accuracy import PACK
 from benchmarks.judge_injection import Asked, row_prompt
-from benchmarks.judge_throughput import reference_work
+from benchmarks.judge_throughput import each_prompt_alone, reference_work
 from judges.methods.prompting import load_prompt
 from llm.backends.transformers import TransformersBackend, loaded_alone
 from llm.engine import probing
@@ -96,13 +96,13 @@ def main() -> None:
         )
     found: list[tuple[float, RowPrompt]] = []
     for n, row in enumerate(rows):
-        alone = coarse.score_each_prompt_alone([row], token_budget=1)
+        alone = each_prompt_alone(coarse, [row], token_budget=1)
         if options.tree_alone:
             found.append((furthest(coarse.score([row]), alone), row))
             print(f"{n}: tree {found[-1][0]:.1e}", flush=True)
             continue
         with probing.shaken(single, n):
-            moved = coarse.score_each_prompt_alone([row], token_budget=1)
+            moved = each_prompt_alone(coarse, [row], token_budget=1)
         tree, exact = coarse.score([row]), fine.score([row])
         found.append((furthest(tree, alone), row))
         print(
@@ -117,7 +117,7 @@ def main() -> None:
         )
         return
     worst = max(found, key=lambda one: one[0])[1]
-    of_double = furthest(fine.score([worst]), fine.score_each_prompt_alone([worst], token_budget=1))
+    of_double = furthest(fine.score([worst]), each_prompt_alone(fine, [worst], token_budget=1))
     largest, middle = residuals(single, tokenizer(worst.shared)["input_ids"])
     print(f"in float64: tree {of_double:.1e} ({fine.mode}); residual stream {largest:.3g}, in the middle {middle:.3g}")
 

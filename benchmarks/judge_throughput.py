@@ -19,7 +19,8 @@ import os
 import random
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import asdict, dataclass
 from itertools import chain
 from pathlib import Path
@@ -35,7 +36,7 @@ from llm.backends.openai import OpenAIBackend
 from llm.backends.transformers import TransformersBackend, forward_tokens
 from llm.engine.cloze import ClozeScorer
 from llm.engine.onednn import product, use_onednn
-from llm.engine.prompt import CellPrompt, PromptTooLong, RowPrompt, RowScores
+from llm.engine.prompt import CellPrompt, OnProgress, PromptTooLong, RowPrompt, RowScores
 from llm.engine.tree import TokenTree, build
 
 OPTIONS = ("Found", "Found (not perfect)", "Not found")
@@ -97,6 +98,21 @@ def reference_work(
     return rows
 
 
+def each_prompt_alone(
+    scorer: ClozeScorer,
+    rows: Sequence[RowPrompt],
+    on_progress: OnProgress | None = None,
+    *,
+    token_budget: int | None = None,
+) -> list[RowScores | PromptTooLong]:
+    """The scores by every whole prompt, in padded batches of at most `token_budget` tokens, one prompt at least: what
+    the scores of a tree, or of branches, are held against."""
+    alone = copy(scorer)
+    alone.alone_because, alone.branches = "the reference", False
+    alone.token_budget = token_budget or scorer.token_budget
+    return alone.score(rows, on_progress)
+
+
 def by_engine(
     scorer: ClozeScorer, rows: list[RowPrompt], *, name: str = "this engine", alone_budget: int | None = None
 ) -> Measurement:
@@ -109,7 +125,7 @@ def by_engine(
     if alone_budget is None:
         scores = scorer.score(rows, count)
     else:
-        scores = scorer.score_each_prompt_alone(rows, count, token_budget=alone_budget)
+        scores = each_prompt_alone(scorer, rows, count, token_budget=alone_budget)
     seconds, cpu = time.perf_counter() - begin, time.process_time() - cpu
     return Measurement(name, seconds, cpu, fed[-1], flat(scores))
 

@@ -136,14 +136,6 @@ class Rest:
         return self.answer != self.now
 
 
-def lineage_of(*, row: Row | None = None, column: Column | None = None) -> list[Rest]:
-    """What a made row or column rests on; empty where it was not derived. Three queries."""
-    if (row is None) == (column is None):
-        raise ValueError("the lineage of a row or of a column")
-    of = Q(made_row=row) if row is not None else Q(made_column=column)
-    return _rests(Lineage.objects.filter(of))
-
-
 def lineage_in(study: Study, *, begin: int = 0, most: int = 500) -> list[Rest]:
     """What the rows and columns of a derived study rest on, a page of it. Three queries."""
     return _rests(study.lineage.all()[begin : begin + most])

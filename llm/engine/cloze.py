@@ -135,14 +135,6 @@ class ClozeScorer:
             return self.feeding.branches
         return partial(alone_forwards, pads=self.feeding.pads)
 
-    def score_each_prompt_alone(
-        self, rows: Sequence[RowPrompt], on_progress: OnProgress | None = None, *, token_budget: int | None = None
-    ) -> list[RowScores | PromptTooLong]:
-        """The same by feeding every whole prompt, in padded batches of at most `token_budget` tokens; one prompt at
-        least. This is the reference that `score` is held against, and the way for models that take no tree."""
-        forwards = partial(alone_forwards, pads=self.feeding.pads)
-        return self._scores(self._asked(rows), on_progress, forwards, token_budget or self.token_budget)
-
     def _asked(self, rows: Sequence[RowPrompt]) -> _Asked:
         asked = _Asked()
         for row in rows:

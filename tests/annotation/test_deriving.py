@@ -19,6 +19,7 @@ from annotation.deriving.choosing import Choice, How, Vote, choose
 from annotation.deriving.making import Deriver, MadeRow, MadeSheet
 from annotation.models import Lineage, Look, Rater, Role, Row, Scheme, Study
 from tests import builders
+from tests.annotation.lineage import rests_of
 from tests.builders import ApiOf, ClientOf, Leases
 
 # --- which label counts ----------------------------------------------------------------------------------------------
@@ -140,9 +141,7 @@ def test_all_rows_may_be_taken_whatever_was_answered(leases: Leases) -> None:
     made = derived(leases, "every-row")
     rows = Row.objects.filter(sheet__study=made).order_by("position")
     assert [row.name for row in rows] == [row.name for row in leases.sheet.rows.order_by("position")]
-    assert [(rest.lineage.row, rest.lineage.question) for rest in queries.lineage_of(row=rows[0])] == [
-        (leases.annas[0].row, None)
-    ]
+    assert [(rest.lineage.row, rest.lineage.question) for rest in rests_of(rows[0])] == [(leases.annas[0].row, None)]
 
 
 @pytest.mark.django_db
@@ -220,7 +219,7 @@ def test_gold_counts_before_everybody(answered: Leases) -> None:
     made = derived(answered, "duties.stated=implied", columns="all")
     made_row = Row.objects.get(sheet__study=made)
     assert made_row.name == "Clause 2"
-    hows = {rest.lineage.how for rest in queries.lineage_of(row=made_row) if rest.lineage.how}
+    hows = {rest.lineage.how for rest in rests_of(made_row) if rest.lineage.how}
     assert hows == {Lineage.How.GOLD, Lineage.How.MAJORITY}  # the rent by gold, the insurance by both people
 
 
@@ -273,7 +272,7 @@ def test_what_cannot_be_made_is_said(answered: Leases, change: dict[str, object]
 def test_a_made_row_names_the_labels_it_rests_on(answered: Leases) -> None:
     made = derived(answered, "duties.stated=stated")
     row = Row.objects.get(sheet__study=made)
-    rests = queries.lineage_of(row=row)
+    rests = rests_of(row)
     whole, *labels = rests
     assert (whole.lineage.row, whole.answer, whole.lineage.how) == (answered.annas[0].row, "", "")
     assert {rest.lineage.assignment for rest in labels} == {answered.annas[0], answered.boriss[0]}
@@ -286,7 +285,7 @@ def test_lineage_says_what_a_label_said_when_it_is_changed_or_cleared_since(answ
     row = Row.objects.get(sheet__study=made)
     builders.label(answered.annas[0], {("Pay rent", "stated"): "absent"})
     builders.label(answered.boriss[0], {("Pay rent", "stated"): None})
-    told = {rest.lineage.assignment_id: (rest.answer, rest.now, rest.changed) for rest in queries.lineage_of(row=row)}
+    told = {rest.lineage.assignment_id: (rest.answer, rest.now, rest.changed) for rest in rests_of(row)}
     assert told[answered.annas[0].pk] == ("Stated", "Not stated", True)
     assert told[answered.boriss[0].pk] == ("Stated", "", True)
 

@@ -15,6 +15,7 @@ import transformers
 from safetensors.torch import save_file
 from transformers.quantizers.quantizer_gguf import GgufHfQuantizer
 
+from benchmarks.judge_throughput import each_prompt_alone
 from llm.backends import transformers as backend_module
 from llm.backends.base import Backend, BackendError
 from llm.backends.transformers import TransformersBackend, forward_tokens, loaded_alone, rescue_below
@@ -320,7 +321,7 @@ def test_the_real_small_model_scores_a_tree_as_each_prompt_alone() -> None:
     )
     (tree,) = backend.score([row])
     assert backend_module._loaded is not None
-    (alone,) = backend_module._loaded.scorer.score_each_prompt_alone([row], token_budget=1)
+    (alone,) = each_prompt_alone(backend_module._loaded.scorer, [row], token_budget=1)
     assert backend.identity()["mode"] == "tree"
     assert not isinstance(tree, PromptTooLong)
     assert not isinstance(alone, PromptTooLong)

@@ -15,6 +15,7 @@ import transformers
 from transformers import DynamicCache
 
 from benchmarks import model_families
+from benchmarks.judge_throughput import each_prompt_alone
 from llm.engine import branches, forwards, probing
 from llm.engine.cloze import LEAST_TOKEN_BUDGET, ClozeScorer
 from llm.engine.forwards import Forward
@@ -77,7 +78,7 @@ def directly(model: Any, tokenizer: Any, prompt: str, option: str) -> float:
 def test_a_tree_scores_as_each_prompt_alone(family: str) -> None:
     engine = scorer(family)
     assert engine.alone_because is None
-    alone = engine.score_each_prompt_alone(ROWS, token_budget=1)
+    alone = each_prompt_alone(engine, ROWS, token_budget=1)
     tree = engine.score(ROWS)
     assert_same(tree, alone)
     for one, other in zip(tree, alone, strict=True):
@@ -89,7 +90,7 @@ def test_a_tree_scores_as_each_prompt_alone(family: str) -> None:
 @pytest.mark.parametrize("family", ["llama", "gemma2"])
 def test_a_prompt_alone_scores_as_the_textbook_has_it(family: str) -> None:
     engine, model, tokenizer = scorer(family), tiny.model(family), tiny.tokenizer()
-    scores = list(flat(engine.score_each_prompt_alone(ROWS[:1], token_budget=1)))[3:6]  # the second cell
+    scores = list(flat(each_prompt_alone(engine, ROWS[:1], token_budget=1)))[3:6]  # the second cell
     prompt = ROWS[0].shared + "Item: salt\nAnswer:"
     for option, score in zip(OPTIONS, scores, strict=True):
         assert score.logprob == pytest.approx(directly(model, tokenizer, prompt, f" {option}\n"), abs=1e-4)
@@ -218,19 +219,17 @@ def test_options_that_begin_each_other_are_refused_before_anything_is_computed()
 def test_a_merge_across_the_join_scores_as_each_prompt_alone() -> None:
     tokenizer = tiny.tokenizer(merges=((":", " "), (": ", "F"), ("\n", "I")))
     engine = ClozeScorer(tiny.model("llama"), tokenizer, token_budget=50)
-    assert_same(engine.score(ROWS), engine.score_each_prompt_alone(ROWS, token_budget=1))
+    assert_same(engine.score(ROWS), each_prompt_alone(engine, ROWS, token_budget=1))
 
 
 def test_a_chat_template_scores_as_each_prompt_alone() -> None:
     engine = ClozeScorer(tiny.model("llama"), tiny.tokenizer(chat=True), token_budget=50, chat_template=True)
-    assert_same(engine.score(ROWS), engine.score_each_prompt_alone(ROWS, token_budget=1))
+    assert_same(engine.score(ROWS), each_prompt_alone(engine, ROWS, token_budget=1))
 
 
 def test_batches_of_whole_prompts_score_as_each_prompt_alone() -> None:
     engine = scorer("mistral")
-    assert_same(
-        engine.score_each_prompt_alone(ROWS, token_budget=1000), engine.score_each_prompt_alone(ROWS, token_budget=1)
-    )
+    assert_same(each_prompt_alone(engine, ROWS, token_budget=1000), each_prompt_alone(engine, ROWS, token_budget=1))
 
 
 @pytest.mark.parametrize(("family", "reason"), [("llama4", "chunked_attention")])
@@ -238,7 +237,7 @@ def test_models_that_take_no_tree_are_scored_prompt_by_prompt(family: str, reaso
     engine = scorer(family)
     assert engine.alone_because is not None
     assert re.search(reason, engine.alone_because)
-    assert_same(engine.score(ROWS), engine.score_each_prompt_alone(ROWS, token_budget=1))
+    assert_same(engine.score(ROWS), each_prompt_alone(engine, ROWS, token_budget=1))
 
 
 @pytest.mark.parametrize("family", ["qwen3_next", "lfm2_moe", "granitemoehybrid", "bamba", "bloom"])
@@ -251,7 +250,7 @@ def test_models_with_a_state_of_their_own_are_fed_branch_by_branch(family: str) 
     assert engine.mode.startswith("branch by branch: ")
     fed: list[int] = []
     found = engine.score(ROWS, lambda tokens, cells: fed.append(tokens))
-    assert_near(found, engine.score_each_prompt_alone(ROWS, token_budget=1))
+    assert_near(found, each_prompt_alone(engine, ROWS, token_budget=1))
     sequences = [sequence for row in ROWS for cell in engine.encoder.encode(row) for part in cell for sequence in part]
     assert fed[-1] == len(build(sequences).tokens)  # each token once
     assert fed[-1] * 3 < sum(len(sequence.ids) - 1 for sequence in sequences)
@@ -278,7 +277,7 @@ def test_a_model_that_computes_single_tokens_otherwise_is_fed_none(family: str) 
         lengths.clear()
         found = engine.score(rows)
         assert min(lengths) > 1
-        assert_near(found, engine.score_each_prompt_alone(rows, token_budget=1))
+        assert_near(found, each_prompt_alone(engine, rows, token_budget=1))
     hook.remove()
 
 
@@ -302,7 +301,7 @@ def test_what_float32_refuses_half_precision_does_not_hide(family: str, dtype: t
     engine = ClozeScorer(model, tiny.tokenizer(), token_budget=50)
     assert "nats off" in (engine.alone_because or "")
     found = engine.score(ROWS)
-    for one, other in zip(flat(found), flat(engine.score_each_prompt_alone(ROWS, token_budget=1)), strict=True):
+    for one, other in zip(flat(found), flat(each_prompt_alone(engine, ROWS, token_budget=1)), strict=True):
         assert one.logprob == pytest.approx(other.logprob, abs=0.1)
     for name, tensor in [*model.named_parameters(), *model.named_buffers()]:
         assert (tensor.dtype, torch.equal(tensor, before[name])) == (before[name].dtype, True)
@@ -358,10 +357,10 @@ def test_texts_on_both_sides_of_an_encodings_border_are_not_padded_together(fami
     model = model_families.built(family, rope_parameters=rope, **own)
     engine = ClozeScorer(model, tiny.tokenizer(), token_budget=50)
     assert "depends on the length" in (engine.alone_because or "")
-    alone = engine.score_each_prompt_alone(LONG, token_budget=1)
-    assert_same(engine.score_each_prompt_alone(LONG, token_budget=2000), alone)
+    alone = each_prompt_alone(engine, LONG, token_budget=1)
+    assert_same(each_prompt_alone(engine, LONG, token_budget=2000), alone)
     fed: list[int] = []
-    engine.score_each_prompt_alone(LONG, lambda tokens, _cells: fed.append(tokens), token_budget=2000)
+    each_prompt_alone(engine, LONG, lambda tokens, _cells: fed.append(tokens), token_budget=2000)
     assert len(fed) == 2  # the short ones together, and the long ones
 
 
@@ -373,7 +372,7 @@ def test_a_model_that_predicts_by_the_length_of_a_text_is_fed_whole_texts_alone(
     engine = ClozeScorer(model, tiny.tokenizer(), token_budget=700)
     assert "how long the text is" in (engine.alone_because or "")
     assert engine.mode.startswith("each prompt alone")
-    assert_near(engine.score(LONG), engine.score_each_prompt_alone(LONG, token_budget=1))
+    assert_near(engine.score(LONG), each_prompt_alone(engine, LONG, token_budget=1))
 
 
 @pytest.mark.parametrize(
@@ -434,7 +433,7 @@ def test_a_long_prompt_scores_as_alone(family: str, n: int) -> None:
     row = RowPrompt(words[: n - 20], cells)
     fed: list[int] = []
     found = engine.score([row], lambda tokens, done: fed.append(tokens))
-    assert_near(found, engine.score_each_prompt_alone([row], token_budget=1))
+    assert_near(found, each_prompt_alone(engine, [row], token_budget=1))
     assert n < fed[-1] < n + 100
 
 

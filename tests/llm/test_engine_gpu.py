@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from benchmarks import model_families
+from benchmarks.judge_throughput import each_prompt_alone
 from llm.backends.transformers import use_norms
 from llm.engine import attention
 from llm.engine.attention import Way
@@ -64,7 +65,7 @@ def test_half_precision_has_the_kernel_and_scores_as_each_prompt_alone(
     engine = scorer(family, dtype)
     takes = torch.cuda.get_device_capability() >= (8, 0)
     assert (engine.mode, engine.own_attention) == ("tree", Way.KERNEL if takes else Way.BLOCKS)
-    assert furthest(engine.score(ROWS), engine.score_each_prompt_alone(ROWS)) < nats
+    assert furthest(engine.score(ROWS), each_prompt_alone(engine, ROWS)) < nats
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from annotation import actions as annotating
 from annotation.actions import Refused
-from annotation.deriving import queries as deriving
 from annotation.deriving.actions import derive_study
 from annotation.models import Assignment, Rater, Row, Study, User
 from annotation.scheme.spec import load_scheme
@@ -25,6 +24,7 @@ from reports.data.arrays import Filters
 from reports.numbers.report import compute
 from reports.queries import load
 from tests import builders
+from tests.annotation.lineage import rests_of
 from tests.builders import ApiOf, ClientOf
 from tests.judges.generations import BARE, GENERAL, dishes, started, wanted, work, writes
 
@@ -222,7 +222,7 @@ def test_texts_become_candidates_that_say_not_who_wrote_them(monkeypatch: pytest
         assert row.facets["prompt"] == generation.item.prompt_type
     hidden = {facet.key for facet in made.scheme.parsed.row.facets if facet.hidden}
     assert hidden == {"generator", "prompt", "generation"}
-    (rest,) = deriving.lineage_of(row=rows[0])
+    (rest,) = rests_of(rows[0])
     assert rest.lineage.row == Row.objects.get(name="Koshari")
     Study.objects.filter(slug="candidates").delete()
     sound = candidates_of(study, texts=["sound"])
@@ -346,7 +346,7 @@ def test_from_candidates_to_the_best_the_report_and_the_parsing(monkeypatch: pyt
     )
     gyoza = parsing.sheets.get(title="Gyoza").rows.get()
     assert [block.text for block in gyoza.blocks] == ["About Gyoza"]
-    rests = deriving.lineage_of(row=gyoza)
+    rests = rests_of(gyoza)
     assert {rest.lineage.question.key for rest in rests if rest.lineage.question} == {
         "faults",
         "correctness",
@@ -377,9 +377,7 @@ def _best_of(made: Study, slug: str, *, rater: str = "") -> tuple[str, str]:
         rater=rater,
     )
     (rests,) = {
-        rest.lineage.row.facets["prompt"]
-        for rest in deriving.lineage_of(row=parsing.sheets.get().rows.get())
-        if rest.lineage.row
+        rest.lineage.row.facets["prompt"] for rest in rests_of(parsing.sheets.get().rows.get()) if rest.lineage.row
     }
     assert parsing.derivation["ties"]["n"] == 0
     return report["candidate.preference.best"].rows[0][4], rests

@@ -8,7 +8,6 @@ from django.urls import reverse
 from annotation import actions
 from annotation.actions import Refused
 from annotation.answers import kind_of
-from annotation.deriving import queries
 from annotation.deriving.actions import derive_study
 from annotation.evidence.blocks import Block
 from annotation.evidence.kinds import PARAGRAPH
@@ -16,6 +15,7 @@ from annotation.models import Assignment, Label, Question, Rater, Row, Study
 from annotation.scheme.spec import load_scheme
 from recipes.memorization import demo_study
 from tests import builders
+from tests.annotation.lineage import rests_of
 
 pytestmark = pytest.mark.django_db
 
@@ -73,7 +73,7 @@ def test_each_column_rests_on_the_label_that_it_was_in() -> None:
     answer(rater, Row.objects.get(), ingredients=INGREDIENTS, tasks=TASKS)
     sheet = derived(study).sheets.get()
     whisk = sheet.columns.get(section__key="tasks", position=0)
-    (rest,) = queries.lineage_of(column=whisk)
+    (rest,) = rests_of(whisk)
     label = Label.objects.get(question__key="tasks")
     assert (rest.lineage.assignment, rest.lineage.question, rest.lineage.code) == (
         label.assignment,

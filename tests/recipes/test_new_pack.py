@@ -165,7 +165,7 @@ class Command(BaseCommand):
             "judged": judged.option.key,
             "numbered": "<ol" in shown,
             "tables": [table.key for table in contents.tables if table.key.endswith(".contracts")],
-            "lineage": [rest.answer for rest in queries.lineage_of(row=Row.objects.get(sheet__study=made))],
+            "lineage": [rest.answer for rest in queries.lineage_in(made)],
         }))
 """,
 }

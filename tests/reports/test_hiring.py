@@ -13,7 +13,7 @@ from scipy import stats
 
 from reports.stats.hiring import certificate as certificates
 from reports.stats.hiring.betting import evidence_below, upper_bound
-from reports.stats.hiring.certificate import binomial_bound, certify, design_bound, split_clusters
+from reports.stats.hiring.certificate import binomial_bound, certify, design_bound
 from reports.stats.hiring.clusters import Judged, Totals, design_effect, intraclass_correlation, totals
 from reports.stats.hiring.planning import ERROR_TOO_HIGH, TOO_MANY, documents_needed, plan
 from reports.stats.hiring.shares import NO_LABEL, TOO_FEW_CLUSTERS, powered_share
@@ -158,19 +158,6 @@ def test_why_a_certificate_is_refused() -> None:
         certify(development, far, most=3)
     with pytest.raises(ValueError, match="development or for the test"):
         certify(development, development)
-
-
-def test_a_split_takes_whole_documents_and_keeps_them() -> None:
-    clusters = np.repeat(np.arange(11), 4)
-    development, test = split_clusters(clusters, test_share=0.4, seed=3)
-    assert sorted([*development, *test]) == list(range(11))
-    assert test.size == 4
-    assert [part.tolist() for part in split_clusters(clusters, test_share=0.4, seed=3)] == [
-        development.tolist(),
-        test.tolist(),
-    ]
-    with pytest.raises(ValueError, match="between 0 and 1"):
-        split_clusters(clusters, test_share=1.0)
 
 
 @pytest.mark.parametrize("method", ["design", "betting"])

@@ -9,10 +9,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from reports.stats import distributions as stats
-from reports.stats.answers import IntArray
 from reports.stats.hiring.betting import chosen_stake, evidence_below, log_wealth_below, upper_bound
 from reports.stats.hiring.clusters import Judged, Totals, design_effect, intraclass_correlation, totals
 
@@ -101,20 +99,6 @@ class Certificate:
     n_development: int
     points: tuple[Point, ...]
     steps: tuple[Step, ...]
-
-
-def split_clusters(cluster: npt.ArrayLike, *, test_share: float = 0.5, seed: int = 0) -> tuple[IntArray, IntArray]:
-    """Documents for development and for the test, drawn by a seed: a document is in one of them wholly.
-
-    Raises:
-        ValueError: a share that is not between 0 and 1.
-    """
-    if not 0 < test_share < 1:
-        raise ValueError("the share of test documents lies between 0 and 1")
-    clusters = np.unique(np.asarray(cluster, dtype=np.int64))
-    mixed = np.random.default_rng(seed).permutation(clusters)
-    n_test = round(clusters.size * test_share)
-    return np.sort(mixed[n_test:]), np.sort(mixed[:n_test])
 
 
 def binomial_bound(wrong: float, accepted: float, delta: float) -> float:

@@ -47,10 +47,6 @@ class Judged:
         chosen = np.asarray(cells)
         return Judged(self.wrong[chosen], self.score[chosen], self.cluster[chosen])
 
-    def in_clusters(self, clusters: npt.ArrayLike) -> Judged:
-        """The cells of these documents: a part of the split."""
-        return self.only(np.isin(self.cluster, np.asarray(clusters, dtype=np.int64)))
-
     @property
     def n_clusters(self) -> int:
         return int(np.unique(self.cluster).size)
