@@ -85,8 +85,8 @@ def delete_study(request: Request, slug: str) -> Response:
     deletion = actions.delete_study(study=study, by=user_of(request))
     if deletion is None:
         return Response(status=status.HTTP_204_NO_CONTENT)
-    [told] = _told(deletion)
-    return Response(told, status=status.HTTP_202_ACCEPTED, headers={"Location": told["url"]})
+    [begun] = _told(deletion)
+    return Response(begun, status=status.HTTP_202_ACCEPTED, headers={"Location": begun["url"]})
 
 
 # --- by a worker ------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ def give_places(apps, schema_editor):
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("annotation", "0025_ends_early"),
+        ("annotation", "0026_contact"),
     ]
 
     operations = [
