@@ -27,9 +27,23 @@ from annotation.actions import Refused
 from annotation.deriving.actions import derive_study
 from annotation.exchange.exports import exported_labels, label_header, safe_lines
 from annotation.exchange.row_imports import ImportRefused
-from annotation.models import Assignment, AuditEvent, Label, LabelEvent, Lineage, Look, Rater, Role, Row, Scheme, Study
+from annotation.models import (
+    Assignment,
+    AuditEvent,
+    Label,
+    LabelEvent,
+    Lineage,
+    Look,
+    Rater,
+    Role,
+    Row,
+    Scheme,
+    Study,
+    User,
+)
 from annotation.queries import setup
 from annotation.queries.warnings import warned
+from annotation.views import paging
 from benchmarks.pizza_rules import count
 from judges.actions import start_run
 from judges.methods import prompting
@@ -1136,6 +1150,20 @@ def test_tables_whose_answers_are_held_back(study: Study, client_of: ClientOf) -
         assert page.get(f"/studies/pizzas/{path}").status_code == 200, path
     down = page.get("/studies/pizzas/tables/export/", {"rater": "b", "form": "jsonl"}).content.decode()
     assert read_json_lines(down)[0].said(3, "output") == "bread"
+
+
+def test_many_recipes_come_in_pages(study: Study, client_of: ClientOf, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paging, "SHEETS_A_PAGE", 1)
+    actions.import_tables(study=study, tables=tables())
+    client = client_of(User.objects.get(username="mara"))
+    page = reverse("pizza_commonsense:tables", args=[study.slug])
+    first, second = (client.get(page, {"page": number}).content.decode() for number in (1, 2))
+    assert ["flat bread</a>" in one for one in (first, second)] == [True, False]
+    assert ["pizza</a>" in one for one in (first, second)] == [False, True]
+    assert all('Recipes <span class="quiet n">2</span>' in one and "of 2" in one for one in (first, second))
+    # Files have all of them, whatever page is open.
+    exported = client.get(reverse("pizza_commonsense:export", args=[study.slug]), {"form": "jsonl", "page": 2})
+    assert "flat bread" in exported.content.decode().replace("_", " ")
 
 
 def test_recipes_of_the_page_lead_to_what_its_readers_may_open(judged: Study, client_of: ClientOf) -> None:

@@ -5,6 +5,7 @@ A new one is named here by the test that fails, unless the old database has what
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,14 @@ import pytest
 from django.conf import settings
 from django.db import connection, migrations
 from django.db.migrations.loader import MigrationLoader
+from django.utils import timezone
 
-from annotation.models import Look, Note
+from annotation.models import Import, Look, Note
 from judges.models import ExtractionRun, Judge, Origin, Run
+from recipes.cooking.models import Retrieval
+from reports.models import Export
 from tests.upgrade import facts
+from work import kinds
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
@@ -58,6 +63,29 @@ def with_origins(apps: Any) -> None:
         origins.create(judge_id=judges.get(name=f"rows-{name}").pk, parent_id=of, how=how)
 
 
+def with_an_import_at_work(apps: Any) -> None:
+    """Somebody's files are being imported, and others wait for a worker."""
+    study, now = apps.get_model("annotation", "Study").objects.earliest("pk"), timezone.now()
+    for state in ("claimed", "queued"):
+        run = apps.get_model("annotation", "Import").objects.create(study=study, what="rows", files={}, enqueued_at=now)
+        held = {"token": uuid.uuid4(), "lease_until": now} if state == "claimed" else {}
+        apps.get_model("annotation", "ImportPart").objects.create(run=run, state=state, **held)
+
+
+def with_a_download_at_work(apps: Any) -> None:
+    study = apps.get_model("annotation", "Study").objects.earliest("pk")
+    run = apps.get_model("reports", "Export").objects.create(study=study, form="zip", enqueued_at=timezone.now())
+    apps.get_model("reports", "ExportPart").objects.create(run=run)
+
+
+def with_a_search_at_work(apps: Any) -> None:
+    """Nobody has noted when it was sent."""
+    sheet = apps.get_model("annotation", "Sheet").objects.earliest("pk")
+    run = apps.get_model("recipes", "Retrieval").objects.create(study_id=sheet.study_id, documents=1)
+    search = apps.get_model("recipes", "Search").objects.create(sheet_id=sheet.pk, engine="paper", query="pancakes")
+    apps.get_model("recipes", "Visit").objects.create(run=run, search=search)
+
+
 def _judge(apps: Any, name: str, text: str) -> None:
     prompts, judges = apps.get_model("llm", "Prompt").objects, apps.get_model("judges", "Judge").objects
     like = judges.filter(name="words").select_related("prompt").get()
@@ -76,6 +104,9 @@ PUT: dict[tuple[str, str], Callable[[Any], None] | None] = {
     ("judges", "0013_examples_stay_in_their_study"): with_examples,
     ("annotation", "0015_fewer_indexes"): with_an_erased_account,
     ("judges", "0017_rows_that_judges_were_fitted_to"): with_origins,
+    ("annotation", "0024_place_on_the_queue"): with_an_import_at_work,
+    ("reports", "0005_place_on_the_queue"): with_a_download_at_work,
+    ("recipes", "0005_place_on_the_queue"): with_a_search_at_work,
 }
 
 
@@ -142,3 +173,12 @@ def test_judges_know_the_rows_that_their_prompts_name() -> None:
 def test_what_an_erased_account_left_names_it_no_more() -> None:
     assert Note.objects.get(text=ASKED).author is None
     assert not Look.objects.filter(user__username__startswith="erased-").exists()
+
+
+def test_runs_at_work_have_the_places_that_they_had() -> None:
+    """Of one of which nobody noted when it was sent it is when it was started."""
+    runs = [run for kind in kinds.every() if kind.awaited for run in kind.run._default_manager.all()]
+    at_work = [run for run in runs if run.is_running]
+    assert {type(run) for run in at_work} >= {Run, Import, Export, Retrieval}
+    assert [run.queued_at for run in at_work] == [run.enqueued_at or run.started_at for run in at_work]
+    assert not any(run.queued_at for run in runs if not run.is_running)
