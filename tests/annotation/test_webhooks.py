@@ -398,6 +398,38 @@ def test_of_the_two_last_rows_at_once_one_completes_the_sheet() -> None:
 
 @postgresql
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("first", ["submits", "withdraws"])
+def test_of_who_submits_and_who_withdraws_at_once_one_completes_the_sheet(first: str) -> None:
+    """Nobody waits for the other one for ever, and the sheet is told once, by who comes last."""
+    leases = builders.leases()
+    hook, _secret = made_hook(leases.study, "http://127.0.0.1:9")
+    for assignment in (*leases.annas, leases.boriss[0]):
+        builders.label(assignment)
+    submit(leases.annas[0])
+    submit(leases.boriss[0])
+    row = leases.boriss[1].row
+    Assignment.objects.filter(row=row, rater=leases.annas[0].rater).update(state="withdrawn")
+    other = builders.row(leases.sheet, "Clause 3")
+    [last] = annotating.assign(rater=leases.annas[0].rater, rows=[other])
+    builders.label(last)
+    deeds = {
+        "submits": partial(submit, last),
+        "withdraws": partial(annotating.withdraw_row, row=row, reason="Gone", by=leases.manager),
+    }
+    said: list[object] = []
+    with transaction.atomic():
+        deeds.pop(first)()
+        [deed] = deeds.values()
+        thread = in_another_connection(deed, said)
+        time.sleep(0.3)
+    thread.join()
+    events = list(hook.items.order_by("pk").values_list("event", flat=True))
+    assert events.count("sheet.completed") == 1
+    assert events[-1] == "sheet.completed"
+
+
+@postgresql
+@pytest.mark.django_db(transaction=True)
 def test_a_webhook_that_is_about_to_end_waits_for_what_comes() -> None:
     """Else the last look of a worker would end it beside a call that is put down, and nobody would send that."""
     leases = builders.leases()
