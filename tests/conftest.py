@@ -64,7 +64,7 @@ def pytest_report_header() -> str:
 TOGETHER = (
     "tests/journeys/", "tests/operating/test_backup.py", "tests/test_hostile_queries.py", "tests/upgrade/",
     "tests/test_kept_histories.py", "tests/api/test_schema.py", "tests/work/test_killed.py", "tests/contributing/",
-    "tests/judges/test_injection.py",
+    "tests/judges/test_injection.py", "tests/accounts/test_client.py",
 )  # fmt: skip
 # The same, of what asks the one server of tiny models, whose start takes longer than most of it.
 SERVED = (
