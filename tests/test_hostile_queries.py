@@ -82,7 +82,7 @@ on_sqlite_slow = pytest.mark.slow if connection.vendor == "sqlite" else pytest.m
 
 
 @on_sqlite_slow
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("part", range(PARTS))
 def test_no_address_fails_at_what_it_is_asked(world: World, read: set[str], part: int) -> None:
     failed, known = [], 0

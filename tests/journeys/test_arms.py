@@ -26,6 +26,7 @@ def start(page: Page, judge: str) -> None:
     expect(page.locator("#progress")).to_contain_text("Finished")
 
 
+@pytest.mark.once
 def test_arms_are_made_run_and_told(browsing: Browsing, monkeypatch: pytest.MonkeyPatch) -> None:
     study = pairs.study_of_pairs(monkeypatch)
     judge = pairs.liking_judge()

@@ -116,6 +116,7 @@ def test_from_names_to_a_frozen_verdict(told: Callable[..., str], tmp_path: Path
 
 
 @pytest.mark.django_db
+@pytest.mark.once
 def test_nobody_knows_beforehand_by_what_candidates_are_numbered(told: Callable[..., str]) -> None:
     """By the seed of the texts, which is 1 where nobody says otherwise, who judged had who wrote which by a digest."""
     told("--until", "choose")
@@ -131,6 +132,7 @@ def test_nobody_knows_beforehand_by_what_candidates_are_numbered(told: Callable[
 
 
 @pytest.mark.django_db
+@pytest.mark.once
 def test_people_are_given_the_documents_too(told: Callable[..., str]) -> None:
     anna = User.objects.create_user("anna")
     with pytest.raises(CommandError, match="nobody"):
@@ -147,6 +149,7 @@ def test_people_are_given_the_documents_too(told: Callable[..., str]) -> None:
 
 
 @pytest.mark.django_db
+@pytest.mark.once
 def test_whose_work_each_step_was(told: Callable[..., str], client: Client) -> None:
     told()
     root = User.objects.create_superuser("root", password="root-root-1")
@@ -171,6 +174,7 @@ def test_whose_work_each_step_was(told: Callable[..., str], client: Client) -> N
 
 @pytest.mark.slow
 @pytest.mark.django_db
+@pytest.mark.once
 def test_the_same_call_goes_on_where_it_ended(told: Callable[..., str]) -> None:
     for step in Step:
         told("--until", str(step))
@@ -222,6 +226,7 @@ def test_documents_are_searched_for(
 
 
 @pytest.mark.django_db
+@pytest.mark.once
 def test_a_model_on_a_server_does_every_step(told: Callable[..., str]) -> None:
     said = told("--server", SERVER, "--parser", "model", "--key-variable", "LAB_API_KEY", "--until", "choose")
 
@@ -264,6 +269,7 @@ def test_each_run_of_a_model_pauses_at_a_limit_and_goes_on_with_a_higher_one(tol
 
 
 @pytest.mark.django_db
+@pytest.mark.once
 def test_what_is_missing_is_said_before_anything_is_written(tmp_path: Path) -> None:
     names = tmp_path / "names.txt"
     names.write_text("Pancakes\n", encoding="utf-8")

@@ -167,6 +167,7 @@ def test_each_kind_of_hit_meets_its_fate_and_the_next_rank_comes_up(web: RecipeW
     assert not any("/forbidden/" in one.path for one in web.asked)
 
 
+@pytest.mark.once
 def test_a_document_has_its_rank_its_record_and_what_its_site_reserves(web: RecipeWeb, sheet: Sheet) -> None:
     done(started(sheet, 3))
 
@@ -209,6 +210,7 @@ def test_more_documents_come_later_without_touching_what_stands(web: RecipeWeb, 
     assert (thread.documents, thread.missing) == (N_CHILI, 50 - N_CHILI)
 
 
+@pytest.mark.once
 def test_an_engine_that_has_more_is_asked_for_more(
     web: RecipeWeb, sheet: Sheet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -225,6 +227,7 @@ def test_an_engine_that_has_more_is_asked_for_more(
     assert Hit.objects.values("canonical").distinct().count() == Hit.objects.count()
 
 
+@pytest.mark.once
 def test_items_are_searched_for_by_name_and_given_to_who_is_to_label_them(web: RecipeWeb, sheet: Sheet) -> None:
     anna = builders.rater(sheet.study, builders.user("anna"))
     columns = list(sheet.columns.filter(name="saffron"))
@@ -296,6 +299,7 @@ def test_documents_of_a_search_for_an_item_count_neither_as_coverage_nor_in_the_
     assert doors.rows_apart(study) == {rows[3].pk}
 
 
+@pytest.mark.once
 def test_a_page_that_another_took_over_is_flagged(web: RecipeWeb, sheet: Sheet) -> None:
     name, page = PAGES["chili"][0]
     copied = page.replace(b"</title>", b" again</title>").replace(b'rel="canonical"', b'rel="original"')
@@ -305,6 +309,7 @@ def test_a_page_that_another_took_over_is_flagged(web: RecipeWeb, sheet: Sheet) 
     assert flagged == {"chili 1": None, "chili 2": "SearXNG 1", "chili 3": None}
 
 
+@pytest.mark.once
 def test_the_page_of_an_address_that_another_called_its_own_is_that_page(web: RecipeWeb, sheet: Sheet) -> None:
     """One engine finds the page for telephones first, another the page itself: they are one document. A site that calls
     all its pages by one address has as many as it has."""
@@ -322,6 +327,7 @@ def test_the_page_of_an_address_that_another_called_its_own_is_that_page(web: Re
     assert (str(same.same_as), same.reason) == ("SearXNG 1", "The sheet has this page: “SearXNG 1”.")
 
 
+@pytest.mark.once
 def test_a_page_that_was_fetched_is_not_given_up_for_one_that_may_fail(web: RecipeWeb, sheet: Sheet) -> None:
     """It was led to the address of the next hit, which is asked again and is gone then."""
     gone = http(status="404 Not Found")
@@ -334,6 +340,7 @@ def test_a_page_that_was_fetched_is_not_given_up_for_one_that_may_fail(web: Reci
     assert list(Hit.objects.values_list("rank", "state")) == [(1, "document"), (2, "dead")]
 
 
+@pytest.mark.once
 def test_a_page_whose_server_alone_says_its_encoding_is_read_and_kept_as_it_is(
     web: RecipeWeb, sheet: Sheet, manager: User
 ) -> None:
@@ -392,6 +399,7 @@ def test_a_person_overrules_the_reader_both_ways(
     assert say(dead, "yes").state == "dead"
 
 
+@pytest.mark.once
 def test_who_overrules_the_reader_has_the_page_labelled_and_is_told_what_is_missing(
     web: RecipeWeb, sheet: Sheet, manager: User, client_of: ClientOf
 ) -> None:
@@ -503,6 +511,7 @@ def test_a_run_is_cancelled_and_resumed(web: RecipeWeb, sheet: Sheet) -> None:
     assert Hit.objects.filter(state="duplicate").count() == 0
 
 
+@pytest.mark.once
 def test_a_site_gets_its_pause(web: RecipeWeb, sheet: Sheet, settings: Settings) -> None:
     settings.PALATE_FETCH_PAUSE = 0.4
     done(started(sheet, 5))
@@ -511,6 +520,7 @@ def test_a_site_gets_its_pause(web: RecipeWeb, sheet: Sheet, settings: Settings)
         assert all(later - earlier > 0.35 for earlier, later in pairwise(at))
 
 
+@pytest.mark.once
 def test_a_site_whose_robots_txt_cannot_be_had_is_left_alone_and_asked_again_later(
     web: RecipeWeb, sheet: Sheet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -551,6 +561,7 @@ def test_what_failed_in_passing_is_tried_again_by_the_next_search(
     assert Hit.objects.filter(state="dead").count() == n_dead - 1
 
 
+@pytest.mark.once
 def test_an_engine_that_is_away_fails_its_search_alone(
     web: RecipeWeb, sheet: Sheet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -573,6 +584,7 @@ def away_first(web: RecipeWeb, monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
+@pytest.mark.once
 def test_a_page_that_failed_is_not_fetched_again_when_others_came_in_its_place(
     web: RecipeWeb, sheet: Sheet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -588,6 +600,7 @@ def test_a_page_that_failed_is_not_fetched_again_when_others_came_in_its_place(
     assert not run.items.exclude(state=ItemState.DONE).exists()
 
 
+@pytest.mark.once
 def test_a_sheet_that_is_closed_meanwhile_gets_no_more(web: RecipeWeb, sheet: Sheet, manager: User) -> None:
     run = started(sheet, 3)
     work.take_up(run)
@@ -601,6 +614,7 @@ def test_a_sheet_that_is_closed_meanwhile_gets_no_more(web: RecipeWeb, sheet: Sh
     assert sheet.rows.count() == 3
 
 
+@pytest.mark.once
 def test_the_command_gives_new_documents_to_raters(web: RecipeWeb, sheet: Sheet) -> None:
     anna, boris = (builders.rater(sheet.study, builders.user(name)) for name in ("anna", "boris"))
     with pytest.raises(CommandError, match="no rater “A99” who could be given documents"):
@@ -613,6 +627,7 @@ def test_the_command_gives_new_documents_to_raters(web: RecipeWeb, sheet: Sheet)
     assert not boris.assignments.exists()
 
 
+@pytest.mark.once
 def test_the_command_goes_on_with_the_same_search_alone(
     web: RecipeWeb, sheet: Sheet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -636,6 +651,7 @@ def test_the_command_goes_on_with_the_same_search_alone(
     assert queries.to_go_on_with(sheet.study, [*asked, *other], documents=3) is None
 
 
+@pytest.mark.once
 def test_a_chain_that_is_to_have_more_documents_asks_for_them_though_a_page_had_failed(
     web: RecipeWeb, sheet: Sheet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -654,6 +670,7 @@ def test_a_chain_that_is_to_have_more_documents_asks_for_them_though_a_page_had_
 # --- results from elsewhere -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.once
 def test_recorded_results_are_fetched_without_any_engine(
     web: RecipeWeb, sheet: Sheet, manager: User, client_of: ClientOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -699,6 +716,7 @@ def test_recorded_results_are_fetched_without_any_engine(
     assert gzip.decompress(whole).startswith(b"WARC/1.0\r\n")
 
 
+@pytest.mark.once
 def test_what_searxng_answered_is_read_as_it_is(sheet: Sheet) -> None:
     results = [{"url": "https://a.example/", "title": "A", "engine": "brave"}, {"url": "x"}]
     answer = json.dumps({"query": "Chili recipe", "results": results}).encode()
@@ -709,6 +727,7 @@ def test_what_searxng_answered_is_read_as_it_is(sheet: Sheet) -> None:
     assert [search.sheet for search in result.searches] == [sheet]
 
 
+@pytest.mark.once
 def test_a_program_brings_results_as_the_page_takes_them(
     web: RecipeWeb, sheet: Sheet, manager: User, api_of: ApiOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -739,6 +758,7 @@ def test_a_program_brings_results_as_the_page_takes_them(
     assert run.status_code == 201, run.json()
 
 
+@pytest.mark.once
 def test_a_program_names_raters_by_their_codes_as_everywhere(
     web: RecipeWeb, sheet: Sheet, manager: User, api_of: ApiOf
 ) -> None:
@@ -755,6 +775,7 @@ def test_a_program_names_raters_by_their_codes_as_everywhere(
     assert rater.assignments.count() == 1
 
 
+@pytest.mark.once
 def test_a_program_has_the_next_rank_fetched(web: RecipeWeb, sheet: Sheet, manager: User, api_of: ApiOf) -> None:
     done(started(sheet, 1))
     hit = Hit.objects.get(state=Hit.State.DOCUMENT)
@@ -767,6 +788,7 @@ def test_a_program_has_the_next_rank_fetched(web: RecipeWeb, sheet: Sheet, manag
     assert sheet.rows.filter(withdrawn_at=None).count() == 1
 
 
+@pytest.mark.once
 def test_a_command_brings_results_as_the_page_takes_them(
     sheet: Sheet, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -786,6 +808,7 @@ def test_a_command_brings_results_as_the_page_takes_them(
 # --- pages ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.once
 def test_who_may_write_sees_what_a_search_will_do_and_one_click_searches_for_an_item(
     web: RecipeWeb, sheet: Sheet, manager: User, client_of: ClientOf
 ) -> None:
@@ -819,6 +842,7 @@ def test_who_may_write_sees_what_a_search_will_do_and_one_click_searches_for_an_
     assert "rank 1" in client.get(reverse("recipes:document", args=["dishes", row.pk])).content.decode()
 
 
+@pytest.mark.once
 def test_a_program_searches_reads_the_hits_and_decides(
     web: RecipeWeb, sheet: Sheet, manager: User, api_of: ApiOf
 ) -> None:
@@ -856,6 +880,7 @@ def test_a_program_searches_reads_the_hits_and_decides(
     assert list(Hit.objects.filter(state="document").values_list("rank", flat=True)) == [2, 3]
 
 
+@pytest.mark.once
 def test_no_key_is_shown_anywhere(
     sheet: Sheet, manager: User, client_of: ClientOf, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -877,6 +902,7 @@ def test_no_key_is_shown_anywhere(
     assert "very-secret" not in page + repr(engines.ready()) + str(run.provenance) + caplog.text
 
 
+@pytest.mark.once
 def test_members_of_the_desk_may_look_and_managers_write(sheet: Sheet, client_of: ClientOf) -> None:
     rita = builders.user("rita")
     annotating.add_member(study=sheet.study, user=rita, role=Role.RESEARCHER)
