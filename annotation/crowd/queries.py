@@ -308,44 +308,54 @@ def checks_for(link: CrowdLink, rater: Rater | None) -> dict[int, list[int]]:
     return found
 
 
+class _GoldColumn:
+    """A column that gold may have answered. Many rows have the same answers there: each is looked at once."""
+
+    def __init__(self, pk: int, section: Section, facets: Mapping[str, str]) -> None:
+        self.pk = pk
+        self._section = section
+        self._presets = section.spec.presets(facets)
+        self._told: dict[frozenset[tuple[int, str]], tuple[bool, bool]] = {}
+
+    def told(self, answers: Mapping[int, str]) -> tuple[bool, bool]:
+        """Whether these answers, {question: code}, leave nothing open, and whether they say something."""
+        key = frozenset(answers.items())
+        if key not in self._told:
+            self._told[key] = self._look(answers)
+        return self._told[key]
+
+    def _look(self, answers: Mapping[int, str]) -> tuple[bool, bool]:
+        spec, presets = self._section.spec, self._presets
+        codes = {key: answers[one.pk] for key, one in self._section.by_key.items() if one.pk in answers}
+        left = rules.asked(spec, presets | codes) - presets.keys() - codes.keys()
+        own = [(spec.question(key), code) for key, code in codes.items() if presets.get(key) != code]
+        return not left, any(not _is_blank(question, code) for question, code in own)
+
+
 def golden_rows(study: Study, sheets: Collection[Sheet]) -> dict[int, list[int]]:
     """Of each of some sheets the rows that can be checks, withdrawn ones left out: a gold rater has answered all that
-    is asked of them, and not only that there is nothing to answer. Two queries."""
-    labels = Label.objects.filter(
-        assignment__rater__kind=Rater.Kind.GOLD, assignment__row__sheet__in=sheets, assignment__row__withdrawn_at=None
-    ).exclude(assignment__state=Assignment.State.WITHDRAWN)
-    said: dict[tuple[int, int, int], dict[int, dict[int, str]]] = {}  # sheet, row, assignment: column: question: code
-    of_row = ("assignment__row__sheet", "assignment__row", "assignment")
-    for *of, column, question, code in labels.order_by(*of_row).values_list(*of_row, "column", "question", CODE):
-        said.setdefault(tuple(of), {}).setdefault(column, {})[question] = code
-    if not said:
-        return {}
+    is asked of them, and not only that there is nothing to answer. Three queries."""
+    golden = Assignment.objects.filter(
+        rater__study=study, rater__kind=Rater.Kind.GOLD, row__sheet__in=sheets, row__withdrawn_at=None
+    ).exclude(state=Assignment.State.WITHDRAWN)
+    given = {pk: of for pk, *of in golden.order_by("row__position").values_list("pk", "row__sheet", "row")}
+    said: dict[int, dict[int, dict[int, str]]] = defaultdict(lambda: defaultdict(dict))  # assignment: column: question
+    labels = Label.objects.filter(assignment__in=golden.order_by()).order_by()
+    for assignment, column, question, code in labels.values_list("assignment", "column", "question", CODE):
+        said[assignment][column][question] = code
     sections = {section.pk: section for section in whole_scheme(study.scheme).sections.all()}
-    columns: dict[int, list[tuple[int, Section, Mapping[str, str]]]] = defaultdict(list)
-    of_sheets = Column.objects.filter(sheet__in={sheet for sheet, *_of in said}).order_by()
-    for sheet, column, section_id, facets in of_sheets.values_list("sheet", "pk", "section", "facets"):
-        columns[sheet].append((column, sections[section_id], facets))
+    columns: dict[int, list[_GoldColumn]] = defaultdict(list)
+    of_sheets = Column.objects.filter(sheet__in={sheet for sheet, _row in given.values()}).order_by()
+    for sheet, column, section, facets in of_sheets.values_list("sheet", "pk", "section", "facets"):
+        columns[sheet].append(_GoldColumn(column, sections[section], facets))
     found: dict[int, list[int]] = {}
-    for (sheet, row, _assignment), answers in said.items():
-        if _is_whole(columns[sheet], answers) and row not in found.setdefault(sheet, []):
-            found[sheet].append(row)
-    return {sheet: rows for sheet, rows in found.items() if rows}
-
-
-def _is_whole(
-    columns: Sequence[tuple[int, Section, Mapping[str, str]]], answers: Mapping[int, Mapping[int, str]]
-) -> bool:
-    """Whether one gold's answers to a row leave nothing open, and say something of it."""
-    says_something = False
-    for column, section, facets in columns:
-        spec, of_column = section.spec, answers.get(column, {})
-        presets = spec.presets(facets)
-        codes = {key: of_column[one.pk] for key, one in section.by_key.items() if one.pk in of_column}
-        if rules.asked(spec, presets | codes) - presets.keys() - codes.keys():
-            return False
-        own = [(spec.question(key), code) for key, code in codes.items() if presets.get(key) != code]
-        says_something = says_something or any(not _is_blank(question, code) for question, code in own)
-    return says_something
+    for assignment, (sheet, row) in given.items():
+        answers = [column.told(said[assignment].get(column.pk, {})) for column in columns[sheet]]
+        if all(is_whole for is_whole, _says in answers) and any(says for _is_whole, says in answers):
+            rows = found.setdefault(sheet, [])
+            if row not in rows[-1:]:  # of two golds
+                rows.append(row)
+    return found
 
 
 def _is_blank(question: QuestionSpec, code: str) -> bool:

@@ -176,7 +176,7 @@ def test_labels_of_people_and_rows_that_were_withdrawn_are_no_gold(leases: Lease
     assert queries.golden_rows(leases.study, [leases.sheet, sheet]) == {sheet.pk: [stays.pk]}
     with CaptureQueriesContext(connection) as asked:
         queries.golden_rows(leases.study, [leases.sheet, sheet])
-    assert len(asked) == 2
+    assert len(asked) == 3
 
 
 def test_gold_that_is_decided_while_people_are_at_work_makes_no_check(leases: Leases) -> None:
