@@ -24,7 +24,7 @@ def test_somebody_of_a_crowd_comes_labels_and_gets_the_code(browsing: Browsing) 
     sheet = builders.sheet(leases.study, "Crowd", duties=["Pay rent"], acts=[], n_rows=3)
     gold = Rater.objects.create(study=leases.study, kind=Rater.Kind.GOLD, code="gold")
     [known] = annotating.assign(rater=gold, rows=sheet.rows.all()[:1])
-    builders.label(known, {("Pay rent", "stated"): "stated"})
+    builders.label(known, {("Pay rent", "stated"): "stated", ("", "act"): "found", ("", "strictness"): "2"})
 
     manager = browsing.person("mara")
     manager.goto(reverse("annotation:people", args=["leases"]))
@@ -61,7 +61,7 @@ def test_somebody_of_a_crowd_comes_labels_and_gets_the_code(browsing: Browsing) 
     manager.get_by_role("link", name="how far they are, and payment").click()
     expect(manager.get_by_role("row", name=re.compile("completed"))).to_contain_text("2 of 2")
     manager.get_by_role("link", name="Checks").click()
-    expect(manager.get_by_role("row", name=re.compile("completed"))).to_contain_text("1 of 1")
+    expect(manager.get_by_role("row", name=re.compile("completed"))).to_contain_text("2 of 3")
     look(manager, "crowd-people")
 
 
