@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0026_contact'),
+        ('annotation', '0027_places_of_runs_at_work'),
     ]
 
     operations = [
