@@ -129,10 +129,24 @@ def _judges_rater(study: Study, code: str) -> Rater:
 
 
 @transaction.atomic
-def assign(*, rater: Rater, rows: Iterable[Row], sections: Sequence[str] = (), repeat: int = 1) -> list[Assignment]:
-    """Give rows to a rater; rows that it has already are left as they are, withdrawn ones are given again."""
-    rows = list(rows)
-    _give(rater, [row.pk for row in rows], sections=sections, repeat=repeat)
+def assign(
+    *,
+    rater: Rater,
+    rows: Iterable[Row],
+    sections: Sequence[str] = (),
+    repeat: int = 1,
+    order_seed: int | None = None,
+) -> list[Assignment]:
+    """Give rows to a rater; rows that it has already are left as they are, withdrawn ones are given again.
+
+    `order_seed`: the rater sees those of a sheet in an order of its own, which the seed gives.
+    """
+    rows, orders = list(rows), dict[int, int]()
+    if order_seed is not None:
+        for sheet_id in sorted({row.sheet_id for row in rows}):
+            of_sheet = [row.pk for row in rows if row.sheet_id == sheet_id]
+            orders |= _own_order(rater, sheet_id, of_sheet, seed=order_seed)
+    _give(rater, [row.pk for row in rows], sections=sections, repeat=repeat, orders=orders)
     return list(rater.assignments.filter(repeat=repeat, row__in=rows))
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import random
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 
 from django.conf import settings
@@ -13,7 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.actions import Refused, add_member, assign, lock_study, note, refuse_while_shown
-from annotation.crowd.queries import lets_in, place_of, places, rows_with_room
+from annotation.crowd.queries import checks_for, golden_rows, lets_in, place_of, places, rows_with_room
 from annotation.models import Assignment, AuditEvent, CrowdLink, Participant, Rater, Role, Row, Sheet, Study, User
 from annotation.webhooks.outbox import completing
 
@@ -44,13 +45,16 @@ def make_link(
     completion_code: str,
     completion_url: str,
     ended_code: str = "",
+    checks_each: int = 0,
     by: User | None,
 ) -> CrowdLink:
+    """`checks_each`: of the rows of each person so many are checks, of those that have gold now (`golden_rows`)."""
     made = CrowdLink.objects.create(
         study=study,
         title=title,
         token=secrets.token_urlsafe(24),
         rows_each=rows_each,
+        checks_each=checks_each,
         people_per_row=people_per_row,
         most_people=most_people,
         hours=hours,
@@ -61,6 +65,8 @@ def make_link(
         created_by=by,
     )
     made.sheets.set(sheets)
+    if checks_each:
+        made.check_rows.set(row for rows in golden_rows(study, sheets).values() for row in rows)
     note(AuditEvent.Kind.INVITE, by=by, study=study, what=f"+crowd #{made.pk}")
     return made
 
@@ -129,7 +135,10 @@ def take_place(*, link: CrowdLink, number: str, me: User | None = None) -> Parti
     if before is not None and before.user != me and not lets_in(number):
         raise Elsewhere(_("Somebody has begun with this id in another browser."))
     rater = before.rater if before else None
-    rows = _drawn(rows_with_room(link, rater), link.rows_each)
+    golden = checks_for(link, rater) if link.checks_each else {}
+    n_checks = min(link.checks_each, sum(map(len, golden.values())))
+    room = rows_with_room(link, rater)
+    rows = _drawn(room, link.rows_each - n_checks)
     if not rows or (rater is not None and (not rater.active or rater.paused_at is not None)):
         raise Full(_("All places are taken."))
     user = rater.user if rater else None
@@ -138,8 +147,13 @@ def take_place(*, link: CrowdLink, number: str, me: User | None = None) -> Parti
         note(AuditEvent.Kind.ACCOUNT, by=user, of=user, study=link.study, what=f"made by crowd #{link.pk}")
         add_member(study=link.study, user=user, role=Role.ANNOTATOR, by=user)
         rater = Rater.objects.select_related("user").get(study=link.study_id, user=user)
-    assign(rater=rater, rows=Row.objects.filter(pk__in=rows))
-    return Participant.objects.create(link=link, number=number, user=user, rater=rater, rows=rows)
+    near = {sheet for sheet, of_sheet in room.items() if not of_sheet.keys().isdisjoint(rows)}
+    checks = draw_checks(golden, n_checks, near=near, rng=_DRAW)
+    rows += checks
+    # Among the others in an order of their own, checks stand at no place of their own.
+    order_seed = _DRAW.getrandbits(32) if link.checks_each else None
+    assign(rater=rater, rows=Row.objects.filter(pk__in=rows), order_seed=order_seed)
+    return Participant.objects.create(link=link, number=number, user=user, rater=rater, rows=rows, checks=checks)
 
 
 def _drawn(room: Mapping[int, Mapping[int, int]], n: int) -> list[int]:
@@ -150,6 +164,14 @@ def _drawn(room: Mapping[int, Mapping[int, int]], n: int) -> list[int]:
     for rows in by_need:
         drawn += sorted(rows, key=lambda row: (rows[row], _DRAW.random()))[: n - len(drawn)]
     return drawn
+
+
+def draw_checks(golden: Mapping[int, Sequence[int]], n: int, *, near: Collection[int], rng: random.Random) -> list[int]:
+    """So many rows with gold, by chance alone: of the sheets `near` first, then of others. `golden`: {sheet: rows}."""
+    here = [row for sheet, rows in golden.items() if sheet in near for row in rows]
+    drawn = rng.sample(here, min(n, len(here)))
+    elsewhere = [row for sheet, rows in golden.items() if sheet not in near for row in rows]
+    return drawn + rng.sample(elsewhere, min(n - len(drawn), len(elsewhere)))
 
 
 @transaction.atomic

@@ -26,6 +26,9 @@ class CrowdLinkSerializer(serializers.Serializer[Any]):
     address = serializers.CharField(help_text=_("To be given to the crowd; the platform puts the participant's id in."))
     closed_at = serializers.DateTimeField(source="link.closed_at", allow_null=True)
     rows_each = serializers.IntegerField(source="link.rows_each")
+    checks_each = serializers.IntegerField(
+        source="link.checks_each", help_text=_("How many of these rows are checks: rows with gold.")
+    )
     people_per_row = serializers.IntegerField(source="link.people_per_row")
     most_people = serializers.IntegerField(source="link.most_people")
     hours = serializers.IntegerField(source="link.hours")
@@ -37,7 +40,9 @@ class CrowdLinkSerializer(serializers.Serializer[Any]):
             "removed."
         ),
     )
-    rows = serializers.IntegerField(source="n_rows", help_text=_("Of its sheets, withdrawn ones left out."))
+    rows = serializers.IntegerField(
+        source="n_rows", help_text=_("Of its sheets; withdrawn ones, and those that are given as checks, are left out.")
+    )
     full = serializers.IntegerField(
         source="n_full", help_text=_("Rows that as many people have submitted as are asked for.")
     )
@@ -51,6 +56,12 @@ class NewCrowdLinkSerializer(serializers.Serializer[Any]):
         help_text=_("By default all open ones."),
     )
     rows_each = serializers.IntegerField(min_value=1, max_value=500, default=10)
+    checks_each = serializers.IntegerField(
+        min_value=0,
+        max_value=499,
+        default=0,
+        help_text=_("So many of them are rows that have gold now, drawn for each person."),
+    )
     people_per_row = serializers.IntegerField(min_value=1, max_value=50, default=3)
     most_people = serializers.IntegerField(min_value=1, max_value=5000)
     hours = serializers.IntegerField(min_value=1, max_value=1440, default=3)
@@ -135,15 +146,19 @@ def close(request: Request, slug: str, pk: int) -> Response:
 
 
 class ParticipantSerializer(serializers.Serializer[Any]):
-    participant = serializers.CharField(source="participant.number", help_text=_("The platform's id."))
-    rater = serializers.CharField(source="participant.rater.code")
-    came_at = serializers.DateTimeField(source="participant.came_at")
-    state = serializers.ChoiceField([(state, state) for state in queries.STATES])
-    given = serializers.IntegerField(help_text=_("Rows that they were given at first."))
-    rows = serializers.IntegerField(help_text=_("Rows that are theirs now."))
-    submitted = serializers.IntegerField()
-    seconds = serializers.IntegerField(help_text=_("Of active work."))
-    finished_at = serializers.DateTimeField(allow_null=True)
+    participant = serializers.CharField(source="place.participant.number", help_text=_("The platform's id."))
+    rater = serializers.CharField(source="place.participant.rater.code")
+    came_at = serializers.DateTimeField(source="place.participant.came_at")
+    state = serializers.ChoiceField([(state, state) for state in queries.STATES], source="place.state")
+    given = serializers.IntegerField(source="place.given", help_text=_("Rows that they were given at first."))
+    rows = serializers.IntegerField(source="place.rows", help_text=_("Rows that are theirs now."))
+    submitted = serializers.IntegerField(source="place.submitted")
+    seconds = serializers.IntegerField(source="place.seconds", help_text=_("Of active work."))
+    finished_at = serializers.DateTimeField(source="place.finished_at", allow_null=True)
+    checks_right = serializers.IntegerField(
+        source="checks.right", help_text=_("Cells of their submitted checks that they answered as the gold has it.")
+    )
+    checks_cells = serializers.IntegerField(source="checks.cells", help_text=_("Of so many that count."))
 
 
 @extend_schema(responses=ParticipantSerializer(many=True))
@@ -154,4 +169,6 @@ def participants(request: Request, slug: str, pk: int) -> Response:
     link = get_object_or_404(CrowdLink, study=study, pk=pk)
     note_export(request, study, f"crowd #{link.pk}")
     found = list(link.participants.select_related("link", "rater"))
-    return Response(ParticipantSerializer(queries.places(found), many=True).data)
+    checks = queries.checked(study, found)
+    told = [{"place": place, "checks": checks[place.participant.pk]} for place in queries.places(found)]
+    return Response(ParticipantSerializer(told, many=True).data)

@@ -1,19 +1,30 @@
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from django import forms
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 
+from annotation.crowd.queries import golden_rows
 from annotation.forms.many import ManyField
-from annotation.models import Role, Sheet, Study
+from annotation.models import Role, Row, Sheet, Study
 from annotation.models.crowd import NAMES
 
 
 class SheetsField(ManyField):
+    form: CrowdLinkForm  # which knows how many rows with gold a sheet has
+
     def label_from_instance(self, sheet: Sheet) -> str:
-        return sheet.title
+        n = len(self.form.golden.get(sheet.pk, ()))
+        if not n:
+            return sheet.title
+        words = self.form.words
+        told = ngettext("%(sheet)s (%(n)s %(row)s with gold)", "%(sheet)s (%(n)s %(rows)s with gold)", n)
+        return told % {"sheet": sheet.title, "n": n, "row": words.row, "rows": words.rows}
 
 
 class CrowdLinkForm(forms.Form):
@@ -22,6 +33,9 @@ class CrowdLinkForm(forms.Form):
     title = forms.CharField(label=_("Title"), max_length=80, help_text=_("For you, such as “Prolific, May”."))
     sheets = SheetsField(Sheet.objects.none(), widget=forms.CheckboxSelectMultiple, label=_("Sheets"))
     rows_each = forms.IntegerField(min_value=1, max_value=500, initial=10)
+    checks_each = forms.IntegerField(
+        label=_("Checks for one person"), min_value=0, max_value=499, initial=0, required=False
+    )
     people_per_row = forms.IntegerField(min_value=1, max_value=50, initial=3)
     most_people = forms.IntegerField(
         label=_("Places"),
@@ -73,14 +87,25 @@ class CrowdLinkForm(forms.Form):
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        words = study.scheme.parsed.words
+        self._study, self.words = study, study.scheme.parsed.words
+        words = self.words
         sheets = study.sheets.filter(closed_at=None, archived_at=None)
         self.fields["sheets"].queryset = sheets  # type: ignore[attr-defined]
+        self.fields["sheets"].form = self  # type: ignore[attr-defined]
         self.fields["sheets"].label = words.sheets.capitalize()
         self.fields["sheets"].initial = list(sheets.values_list("pk", flat=True))
         self.fields["rows_each"].label = _("%(rows)s for one person") % {"rows": words.rows.capitalize()}
         self.fields["people_per_row"].label = _("People for one %(row)s, in all") % {"row": words.row}
         self.fields["people_per_row"].help_text = _("Whoever has it by a plan counts too.")
+        self.fields["checks_each"].help_text = _(
+            "So many of these are attention checks: %(rows)s with gold, drawn for each person, which nothing tells "
+            "apart. Where there are any, nobody gets %(rows)s with gold otherwise."
+        ) % {"rows": words.rows}
+
+    @cached_property
+    def golden(self) -> Mapping[int, Sequence[int]]:
+        """Of each sheet that can be chosen the rows that can be checks; see `golden_rows`."""
+        return golden_rows(self._study, list(self.fields["sheets"].queryset))  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
@@ -88,7 +113,27 @@ class CrowdLinkForm(forms.Form):
             raise forms.ValidationError(
                 _("Annotators need a second factor in this installation, and nobody of a crowd has one.")
             )
+        cleaned["checks_each"] = cleaned.get("checks_each") or 0
+        if cleaned["checks_each"] and "sheets" in cleaned and "rows_each" in cleaned:
+            self._check_checks(cleaned)
         return cleaned
+
+    def _check_checks(self, cleaned: Mapping[str, Any]) -> None:
+        n, words = cleaned["checks_each"], self.words
+        n_golden = sum(len(self.golden.get(sheet.pk, ())) for sheet in cleaned["sheets"])
+        told = {"n": n_golden, "row": words.row, "rows": words.rows, "sheets": words.sheets}
+        if n >= cleaned["rows_each"]:
+            self.add_error("checks_each", _("Choose fewer checks than %(rows)s for one person.") % told)
+        elif n > n_golden:
+            too_few = ngettext(
+                "There are too few for that: the chosen %(sheets)s have %(n)s %(row)s with gold on all that is asked.",
+                "There are too few for that: the chosen %(sheets)s have %(n)s %(rows)s with gold on all that is asked.",
+                n_golden,
+            )
+            self.add_error("checks_each", too_few % told)
+        elif n_golden == Row.objects.filter(sheet__in=cleaned["sheets"], withdrawn_at=None).count():
+            nothing_else = _("All %(rows)s of the chosen %(sheets)s have gold: nothing would be left but checks.")
+            self.add_error("checks_each", nothing_else % told)
 
     def clean_completion_url(self) -> str:
         url: str = self.cleaned_data["completion_url"]

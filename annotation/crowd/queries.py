@@ -1,10 +1,10 @@
-"""Reads about links for a crowd: who came, how far they are, which rows have room."""
+"""Reads about links for a crowd: who came, how far they are, how their checks went, which rows have room."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -13,7 +13,25 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
-from annotation.models import Assignment, CrowdLink, Participant, Rater, Row, Study, User
+from annotation.lens.lens import answered
+from annotation.models import (
+    Assignment,
+    Column,
+    CrowdLink,
+    Label,
+    Participant,
+    Rater,
+    Row,
+    Section,
+    Sheet,
+    Skip,
+    Study,
+    User,
+)
+from annotation.queries import whole_scheme
+from annotation.queries.codes import CODE
+from annotation.scheme import rules
+from annotation.scheme.spec import QuestionSpec
 
 # Prolific's ids and UUIDs, which nobody guesses. Others, such as names and numbers of a register, let nobody in from
 # another browser.
@@ -187,7 +205,8 @@ def of_user(user: User) -> list[Place]:
 @dataclass(frozen=True)
 class LinkCounts:
     """`places`: of those who came. `taken`: places that count against the most people. `rows`: of its sheets, and how
-    many of them have as many people as are wanted, with submitted work alone."""
+    many of them have as many people as are wanted, with submitted work alone; rows that are given as checks are left
+    out."""
 
     link: CrowdLink
     places: Sequence[Place]
@@ -204,7 +223,7 @@ class LinkCounts:
 
 
 def links(study: Study, *, pk: int | None = None) -> list[LinkCounts]:
-    """The links of a study, or that one of them, the last one first. Five queries."""
+    """The links of a study, or that one of them, the last one first. Five queries, six where one gives checks."""
     of_study = study.crowd_links.prefetch_related("sheets").select_related("created_by")
     found = list(of_study if pk is None else of_study.filter(pk=pk))
     came: dict[int, list[Participant]] = defaultdict(list)
@@ -215,12 +234,14 @@ def links(study: Study, *, pk: int | None = None) -> list[LinkCounts]:
     sheets = {sheet.pk for link in found for sheet in link.sheets.all()}
     submitted = Count("assignments", filter=_of_people(Q(assignments__state=Assignment.State.SUBMITTED)))
     rows = Row.objects.filter(sheet__in=sheets, withdrawn_at=None).order_by().annotate(n=submitted)
-    of_sheet: dict[int, list[int]] = defaultdict(list)
-    for sheet, n in rows.values_list("sheet", "n"):
-        of_sheet[sheet].append(n)
+    of_sheet: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for sheet, row, n in rows.values_list("sheet", "pk", "n"):
+        of_sheet[sheet].append((row, n))
+    checks = _check_rows([link for link in found if link.checks_each])
     told = []
     for link in found:
-        counts = [n for sheet in link.sheets.all() for n in of_sheet[sheet.pk]]
+        given = [pair for sheet in link.sheets.all() for pair in of_sheet[sheet.pk]]
+        counts = [n for row, n in given if row not in checks[link.pk]]
         full = sum(n >= link.people_per_row for n in counts)
         told.append(LinkCounts(link, [by_participant[one.pk] for one in came[link.pk]], len(counts), full))
     return told
@@ -234,14 +255,156 @@ def _of_people(more: Q) -> Q:
 
 def rows_with_room(link: CrowdLink, rater: Rater | None) -> dict[int, dict[int, int]]:
     """Of each sheet the rows that fewer people have than are wanted, with how many do: {sheet: {row: people}}; none
-    that `rater` has, or had. One query."""
+    that `rater` has, or had, and none that is given as a check. One query."""
     have = Count("assignments", filter=_of_people(~Q(assignments__state=Assignment.State.WITHDRAWN)))
+    rows = _open_rows(link, rater)
+    if link.checks_each:
+        rows = rows.exclude(pk__in=link.check_rows.filter(_has_gold("pk")).values("pk"))
+    found: dict[int, dict[int, int]] = {}
+    for sheet, row, n in rows.annotate(n=have).filter(n__lt=link.people_per_row).values_list("sheet", "pk", "n"):
+        found.setdefault(sheet, {})[row] = n
+    return found
+
+
+def _open_rows(link: CrowdLink, rater: Rater | None) -> QuerySet[Row]:
+    """Rows that can be given to `rater`, or to somebody new, in the order of the study; none that they have, or had."""
     rows = Row.objects.filter(
         sheet__crowd_links=link, withdrawn_at=None, sheet__closed_at=None, sheet__archived_at=None
     ).order_by("sheet__position", "position")
     if rater is not None:
         rows = rows.exclude(Exists(Assignment.objects.filter(row=OuterRef("pk"), rater=rater)))
-    found: dict[int, dict[int, int]] = {}
-    for sheet, row, n in rows.annotate(n=have).filter(n__lt=link.people_per_row).values_list("sheet", "pk", "n"):
-        found.setdefault(sheet, {})[row] = n
+    return rows
+
+
+# --- checks -----------------------------------------------------------------------------------------------------------
+def _gold() -> QuerySet[Label]:
+    """What the gold of any study says, but for what follows from a column by itself."""
+    golden = Label.objects.filter(assignment__rater__kind=Rater.Kind.GOLD, preset=False)
+    return golden.exclude(assignment__state=Assignment.State.WITHDRAWN).order_by()
+
+
+def _has_gold(row: str) -> Exists:
+    """Whether a row still has any. `row`: the name of its key."""
+    return Exists(_gold().filter(assignment__row=OuterRef(row)))
+
+
+def _check_rows(links: Collection[CrowdLink]) -> defaultdict[int, set[int]]:
+    """Of each link the rows that it gives as checks: those that it was made with and that still have gold. One query,
+    none without links."""
+    found = defaultdict[int, set[int]](set)
+    if links:
+        given = CrowdLink.check_rows.through.objects.filter(_has_gold("row"), crowdlink__in=links)
+        for link, row in given.values_list("crowdlink", "row"):
+            found[link].add(row)
     return found
+
+
+def checks_for(link: CrowdLink, rater: Rater | None) -> dict[int, list[int]]:
+    """Of each sheet the rows that can be given as checks to `rater`, or to somebody new. One query."""
+    found: dict[int, list[int]] = {}
+    rows = _open_rows(link, rater).filter(_has_gold("pk"), pk__in=link.check_rows.values("pk"))
+    for sheet, row in rows.values_list("sheet", "pk"):
+        found.setdefault(sheet, []).append(row)
+    return found
+
+
+class _GoldColumn:
+    """A column that gold may have answered. Many rows have the same answers there: each is looked at once."""
+
+    def __init__(self, pk: int, section: Section, facets: Mapping[str, str]) -> None:
+        self.pk = pk
+        self._section = section
+        self._presets = section.spec.presets(facets)
+        self._told: dict[frozenset[tuple[int, str]], tuple[bool, bool]] = {}
+
+    def told(self, answers: Mapping[int, str]) -> tuple[bool, bool]:
+        """Whether these answers, {question: code}, leave nothing open, and whether they say something."""
+        key = frozenset(answers.items())
+        if key not in self._told:
+            self._told[key] = self._look(answers)
+        return self._told[key]
+
+    def _look(self, answers: Mapping[int, str]) -> tuple[bool, bool]:
+        spec, presets = self._section.spec, self._presets
+        codes = {key: answers[one.pk] for key, one in self._section.by_key.items() if one.pk in answers}
+        left = rules.asked(spec, presets | codes) - presets.keys() - codes.keys()
+        own = [(spec.question(key), code) for key, code in codes.items() if presets.get(key) != code]
+        return not left, any(not _is_blank(question, code) for question, code in own)
+
+
+def golden_rows(study: Study, sheets: Collection[Sheet]) -> dict[int, list[int]]:
+    """Of each of some sheets the rows that can be checks, withdrawn ones left out: a gold rater has answered all that
+    is asked of them, and not only that there is nothing to answer. Three queries."""
+    golden = Assignment.objects.filter(
+        rater__study=study, rater__kind=Rater.Kind.GOLD, row__sheet__in=sheets, row__withdrawn_at=None
+    ).exclude(state=Assignment.State.WITHDRAWN)
+    given = {pk: of for pk, *of in golden.order_by("row__position").values_list("pk", "row__sheet", "row")}
+    said: dict[int, dict[int, dict[int, str]]] = defaultdict(lambda: defaultdict(dict))  # assignment: column: question
+    labels = Label.objects.filter(assignment__in=golden.order_by()).order_by()
+    for assignment, column, question, code in labels.values_list("assignment", "column", "question", CODE):
+        said[assignment][column][question] = code
+    sections = {section.pk: section for section in whole_scheme(study.scheme).sections.all()}
+    columns: dict[int, list[_GoldColumn]] = defaultdict(list)
+    of_sheets = Column.objects.filter(sheet__in={sheet for sheet, _row in given.values()}).order_by()
+    for sheet, column, section, facets in of_sheets.values_list("sheet", "pk", "section", "facets"):
+        columns[sheet].append(_GoldColumn(column, sections[section], facets))
+    found: dict[int, list[int]] = {}
+    for assignment, (sheet, row) in given.items():
+        answers = [column.told(said[assignment].get(column.pk, {})) for column in columns[sheet]]
+        if all(is_whole for is_whole, _says in answers) and any(says for _is_whole, says in answers):
+            rows = found.setdefault(sheet, [])
+            if row not in rows[-1:]:  # of two golds
+                rows.append(row)
+    return found
+
+
+def _is_blank(question: QuestionSpec, code: str) -> bool:
+    """Whether an answer says that there was nothing to answer."""
+    return question.has_options and question.option(code).blank
+
+
+@dataclass(frozen=True)
+class Checked:
+    """In how many of the cells of somebody's submitted checks the answer is the gold's. A cell counts where the gold
+    says something and they answered, or said that they cannot tell, which is not right."""
+
+    right: int = 0
+    cells: int = 0
+
+    @property
+    def rank(self) -> tuple[bool, float, int]:
+        """Who gave the gold's answers least often comes first, and last those of whom nothing is known."""
+        return not self.cells, self.right / max(self.cells, 1), -self.cells
+
+
+def checked(study: Study, participants: Sequence[Participant]) -> Mapping[int, Checked]:
+    """How the checks of each went, {participant: Checked}, by the gold as it is now; of several golds any will do.
+    Three queries, none where nobody was given checks."""
+    given = {(one.rater_id, row): one.pk for one in participants for row in one.checks}
+    found = {one.pk: Checked() for one in participants}
+    if not given:
+        return found
+    rows = {row for _rater, row in given}
+    specs = {pk: spec for one in whole_scheme(study.scheme).sections.all() for pk, spec in one.specs.items()}
+    golden: dict[tuple[int, int, int], set[str]] = defaultdict(set)
+    cell = ("assignment__row", "column", "question")
+    for row, column, question, code in _gold().filter(assignment__row__in=rows).values_list(*cell, CODE):
+        if not _is_blank(specs[question], code):
+            golden[row, column, question].add(answered(specs[question], code).key)
+    right, cells = Counter[int](), Counter[int]()
+    submitted = {
+        "assignment__rater__in": {rater for rater, _row in given},
+        "assignment__row__in": rows,
+        "assignment__repeat": 1,
+        "assignment__state": Assignment.State.SUBMITTED,
+    }
+    labels = Label.objects.filter(**submitted).order_by()
+    for rater, row, column, question, code in labels.values_list("assignment__rater", *cell, CODE):
+        if (rater, row) in given and (golds := golden.get((row, column, question))):
+            cells[given[rater, row]] += 1
+            right[given[rater, row]] += answered(specs[question], code).key in golds
+    skips = Skip.objects.filter(**submitted).order_by()
+    for rater, row, column, question in skips.values_list("assignment__rater", *cell):
+        if (rater, row) in given and (row, column, question) in golden:
+            cells[given[rater, row]] += 1
+    return found | {pk: Checked(right[pk], n) for pk, n in cells.items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
@@ -68,14 +69,19 @@ def crowd_people(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     counts = next(iter(queries.links(study, pk=pk)), None)
     if counts is None:
         raise Http404
-    asked = {name: request.GET.get(name, "").strip() for name in ("q", "state")}
+    asked = {name: request.GET.get(name, "").strip() for name in ("q", "state", "order")}
     found = [
         place
         for place in counts.places
         if asked["state"] in ("", place.state) and asked["q"].lower() in place.participant.rater.code.lower()
     ]
+    checks: Mapping[int, queries.Checked] = {}
+    if asked["order"] == "checks":
+        checks = queries.checked(study, [place.participant for place in found])
+        found.sort(key=lambda place: checks[place.participant.pk].rank)
     page = Paginator(found, PEOPLE_A_PAGE).get_page(request.GET.get("page"))
     states, users = counts.states, [place.participant.user_id for place in page]
+    checks = checks or queries.checked(study, [place.participant for place in page])
     roles = dict(study.memberships.filter(role=Role.ANNOTATOR, user__in=users).values_list("user", "pk"))
     unfinished = annotation_queries.unfinished(study, users)
     context = {
@@ -86,7 +92,10 @@ def crowd_people(request: AppRequest, study: Study, pk: int) -> HttpResponse:
         "states": [(state, label, states.get(state, 0)) for state, label in queries.STATES.items()],
         "page": page,
         "people": [
-            (place, queries.STATES[place.state], roles.get(user or 0), unfinished.get(user or 0, 0))
+            (
+                *(place, queries.STATES[place.state], checks[place.participant.pk]),
+                *(roles.get(user or 0), unfinished.get(user or 0, 0)),
+            )
             for place, user in zip(page, users, strict=True)
         ],
         "form": EndedCodeForm(initial={"ended_code": counts.link.ended_code}),
@@ -108,7 +117,10 @@ def ended_code(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     return redirect("annotation:crowd-people", study.slug, link.pk)
 
 
-HEADER = ("participant", "rater", "came", "state", "outcome", "rows", "submitted", "minutes", "finished")
+HEADER = (
+    *("participant", "rater", "came", "state", "outcome", "rows", "submitted", "minutes", "finished"),
+    *("checks_right", "checks_cells"),
+)
 
 
 @require_GET
@@ -117,20 +129,22 @@ def participants(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     """Who came by a link, a line each, for the platform's payment. Their numbers stand in no other file."""
     link = get_object_or_404(CrowdLink, study=study, pk=pk)
     annotating.note_export(by=request.user, study=study, what=f"crowd #{link.pk}")
-    places = queries.places(list(link.participants.select_related("link", "rater")))
-    lines = "".join(safe_lines(HEADER, map(_line, places)))
+    found = list(link.participants.select_related("link", "rater"))
+    checks = queries.checked(study, found)
+    lines = "".join(safe_lines(HEADER, (_line(place, checks[place.participant.pk]) for place in queries.places(found))))
     answer = HttpResponse(lines, content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="{study.slug}-crowd-{link.pk}.csv"'
     return answer
 
 
-def _line(place: queries.Place) -> list[str]:
+def _line(place: queries.Place, checks: queries.Checked) -> list[str]:
     """Of the file of participants, as `HEADER` names it."""
     one, finished = place.participant, place.finished_at
     at = [one.came_at.isoformat(timespec="seconds"), finished.isoformat(timespec="seconds") if finished else ""]
     minutes = f"{place.seconds / 60:.1f}"
     n = [str(place.rows), str(place.submitted)]
-    return [one.number, one.rater.code, at[0], place.state, place.outcome, *n, minutes, at[1]]
+    of_checks = [str(checks.right), str(checks.cells)]
+    return [one.number, one.rater.code, at[0], place.state, place.outcome, *n, minutes, at[1], *of_checks]
 
 
 @login_not_required

@@ -7,11 +7,11 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.core.validators import RegexValidator
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models.people import Rater
-from annotation.models.study import Sheet, Study
+from annotation.models.study import Row, Sheet, Study
 
 NAMES = r"^[A-Za-z][A-Za-z0-9_-]*$"
 
@@ -25,6 +25,12 @@ class CrowdLink(models.Model):
     token = models.CharField(max_length=64, unique=True)
     sheets = models.ManyToManyField(Sheet, related_name="crowd_links")
     rows_each = models.PositiveSmallIntegerField()
+    checks_each = models.PositiveSmallIntegerField(
+        default=0, help_text=_("So many of them are checks: rows with gold, drawn for each person.")
+    )
+    check_rows = models.ManyToManyField(
+        Row, related_name="+", help_text=_("The rows that had gold when it was made, where it gives checks.")
+    )
     people_per_row = models.PositiveSmallIntegerField(help_text=_("In all, whoever comes otherwise included."))
     most_people = models.PositiveIntegerField()
     hours = models.PositiveSmallIntegerField(help_text=_("After so long without the end, a place is given to others."))
@@ -45,6 +51,9 @@ class CrowdLink(models.Model):
 
     class Meta:
         ordering = ["-pk"]
+        constraints = [
+            models.CheckConstraint(condition=Q(checks_each__lt=F("rows_each")), name="crowd_link_asks_more_than_checks")
+        ]
 
     def __str__(self) -> str:
         return self.title
@@ -78,6 +87,7 @@ class Participant(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="participations")
     rater = models.ForeignKey(Rater, models.CASCADE, related_name="participations")
     rows = models.JSONField(help_text=_("The rows that they were given, by their numbers."))
+    checks = models.JSONField(default=list, blank=True, help_text=_("Those of them that were checks."))
     came_at = models.DateTimeField(auto_now_add=True)
     freed_at = models.DateTimeField(null=True, blank=True, help_text=_("When their place was given to others."))
     ended_at = models.DateTimeField(

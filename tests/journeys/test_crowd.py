@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from annotation import actions as annotating
 from annotation.crowd import actions as crowd
-from annotation.models import CrowdLink, Label
+from annotation.models import CrowdLink, Label, Rater
 from tests import builders
 from tests.journeys.conftest import Browsing
 from tests.journeys.test_looks import look
@@ -21,7 +21,10 @@ pytestmark = pytest.mark.once
 @pytest.mark.django_db(transaction=True)
 def test_somebody_of_a_crowd_comes_labels_and_gets_the_code(browsing: Browsing) -> None:
     leases = builders.leases()
-    builders.sheet(leases.study, "Crowd", duties=["Pay rent"], acts=[], n_rows=3)
+    sheet = builders.sheet(leases.study, "Crowd", duties=["Pay rent"], acts=[], n_rows=3)
+    gold = Rater.objects.create(study=leases.study, kind=Rater.Kind.GOLD, code="gold")
+    [known] = annotating.assign(rater=gold, rows=sheet.rows.all()[:1])
+    builders.label(known, {("Pay rent", "stated"): "stated", ("", "act"): "found", ("", "strictness"): "2"})
 
     manager = browsing.person("mara")
     manager.goto(reverse("annotation:people", args=["leases"]))
@@ -29,6 +32,7 @@ def test_somebody_of_a_crowd_comes_labels_and_gets_the_code(browsing: Browsing) 
     manager.get_by_label("Title").fill("May")
     manager.get_by_label("Lease", exact=True).uncheck()
     manager.get_by_label("Clauses for one person").fill("2")
+    manager.get_by_label("Checks for one person").fill("1")
     manager.get_by_label("Places").fill("5")
     manager.get_by_label("Completion code").fill("CK7H2Q")
     manager.get_by_role("button", name="Make the link").click()
@@ -56,6 +60,8 @@ def test_somebody_of_a_crowd_comes_labels_and_gets_the_code(browsing: Browsing) 
     look(manager, "people")
     manager.get_by_role("link", name="how far they are, and payment").click()
     expect(manager.get_by_role("row", name=re.compile("completed"))).to_contain_text("2 of 2")
+    manager.get_by_role("link", name="Checks").click()
+    expect(manager.get_by_role("row", name=re.compile("completed"))).to_contain_text("2 of 3")
     look(manager, "crowd-people")
 
 
