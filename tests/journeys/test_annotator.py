@@ -377,12 +377,21 @@ def test_who_is_refused_is_led_back_unless_they_have_gone_on(slaw: Coleslaw, bro
     grid.settle()
     there = grid.where()
     browsing.expect("ERR_FAILED")
-    page.route("**/submit/", lambda route: (page.wait_for_timeout(400), route.abort()))
+    on_their_way: list[Route] = []
+    page.route("**/submit/", lambda route: on_their_way.append(route))
+
+    def fails() -> None:
+        while not on_their_way:
+            page.wait_for_timeout(10)
+        on_their_way.pop().abort()
+
     grid.keys("s")
     assert grid.where().startswith("Google 2")
+    fails()
     grid.expect_refusal("The server did not answer. Nothing was submitted")
     assert grid.where() == there
     grid.keys("s", "3")
+    fails()
     grid.expect_refusal("The server did not answer. Nothing was submitted")
     assert grid.where().startswith("Google 2 › Presence › carrots")
     grid.settle()
