@@ -51,8 +51,19 @@ OWN_DATABASE = settings.DATABASES["default"]["NAME"]
 FAULT_SEED = int(os.environ.setdefault("FAULT_SEED", f"{datetime.now(UTC):%Y%m%d}"))
 
 
+class BegunFirst:
+    """The order in which tests are begun by several processes. pytest-django puts what commits behind all else: one
+    worker would be at the journeys when the others are done."""
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        items.sort(key=begun_first)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     hypothesis.settings.load_profile("quick" if "not slow" in config.option.markexpr else "all")
+    if SIDE_BY_SIDE:
+        config.pluginmanager.register(BegunFirst())
 
 
 def pytest_report_header() -> str:
@@ -121,8 +132,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         fixtures = set(getattr(item, "fixturenames", ()))
         if fixtures & {"db", "transactional_db"} or item.get_closest_marker("django_db"):
             item.add_marker(pytest.mark.services)
-    if SIDE_BY_SIDE:
-        items.sort(key=begun_first)
 
 
 @pytest.hookimpl(trylast=True)
