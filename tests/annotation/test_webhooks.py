@@ -428,6 +428,50 @@ def test_of_who_submits_and_who_withdraws_at_once_one_completes_the_sheet(first:
     assert events[-1] == "sheet.completed"
 
 
+def taken_in_order(first: Assignment, then: Assignment, deed: Callable[[], object]) -> list[object]:
+    """What comes of a deed while somebody who writes in two rows has the one and takes the other, as all do: in the
+    order of their numbers."""
+    assert first.pk < then.pk
+    said: list[object] = []
+    with transaction.atomic():
+        Assignment.objects.select_for_update(no_key=True).get(pk=first.pk)
+        thread = in_another_connection(deed, said)
+        thread.join(timeout=0.5)
+        assert said == []  # it waits
+        Assignment.objects.select_for_update(no_key=True).get(pk=then.pk)
+    thread.join()
+    return said
+
+
+@postgresql
+@pytest.mark.django_db(transaction=True)
+def test_who_undoes_a_plan_and_who_writes_in_its_rows_do_not_wait_for_each_other() -> None:
+    leases = builders.leases()
+    made_hook(leases.study, "http://127.0.0.1:9")
+    loan, boris = builders.sheet(leases.study, "Loan", n_rows=1), leases.boriss[0].rater
+    [annas] = builders.assignments(leases.annas[0].rater, loan)
+    request = annotation_queries.MoreRequest((boris.pk,), (loan.pk,))
+    drawn = annotation_queries.draw_more(leases.study, request, annotation_queries.had(leases.study)).digest
+    plan = annotating.give_to_more(study=leases.study, request=request, drawn=drawn, by=leases.manager)
+    assert taken_in_order(annas, plan.assignments.get(), partial(annotating.undo_plan, plan=plan)) == [1]
+
+
+@postgresql
+@pytest.mark.django_db(transaction=True)
+def test_who_comes_for_a_late_place_and_who_writes_in_its_rows_do_not_wait_for_each_other() -> None:
+    leases = builders.leases()
+    made_hook(leases.study, "http://127.0.0.1:9")
+    sheet = builders.sheet(leases.study, "Crowd", n_rows=1)
+    [annas] = builders.assignments(leases.annas[0].rater, sheet)
+    link = crowd.make_link(
+        study=leases.study, title="May", sheets=[sheet], rows_each=1, people_per_row=2, most_people=2, hours=3,
+        asks_for="", completion_code="C0DE", completion_url="", by=leases.manager,
+    )  # fmt: skip
+    alba = crowd.take_place(link=link, number="alba")
+    link.participants.update(came_at=timezone.now() - timedelta(hours=4))
+    assert taken_in_order(annas, alba.rater.assignments.get(), partial(crowd.free_late_places, link=link)) == [1]
+
+
 @postgresql
 @pytest.mark.django_db(transaction=True)
 def test_a_webhook_that_is_about_to_end_waits_for_what_comes() -> None:
