@@ -26,6 +26,7 @@ from annotation.crowd import actions as crowd
 from annotation.labels import history
 from annotation.lens import lens
 from annotation.models import Assignment, AuditEvent, Delivery, Study, Webhook
+from annotation.planning import Design, OverlapRequest
 from annotation.queries import undoing
 from annotation.webhooks import actions, delivering, outbox, queries
 from tests import builders
@@ -470,6 +471,42 @@ def test_who_comes_for_a_late_place_and_who_writes_in_its_rows_do_not_wait_for_e
     alba = crowd.take_place(link=link, number="alba")
     link.participants.update(came_at=timezone.now() - timedelta(hours=4))
     assert taken_in_order(annas, alba.rater.assignments.get(), partial(crowd.free_late_places, link=link)) == [1]
+
+
+@postgresql
+@pytest.mark.django_db(transaction=True)
+def test_a_plan_that_asks_more_and_who_submits_do_not_wait_for_each_other() -> None:
+    """The plan opens Anna's row again, then Boris's, who takes that back at the same moment."""
+    leases = builders.leases()
+    made_hook(leases.study, "http://127.0.0.1:9")
+    raters = [leases.annas[0].rater, leases.boriss[0].rater]
+    sheets = [builders.sheet(leases.study, title, n_rows=1) for title in ("Loan", "Mortgage")]
+    for rater, sheet in zip(raters, sheets, strict=True):
+        apply_sections(leases, sheet, rater, ["duties"])
+        of_duties = rater.assignments.select_related("row__sheet").get(row__sheet=sheet)
+        annotating.submit(assignment=of_duties, allow_open=True)
+    boriss = raters[1].assignments.select_related("row__sheet", "rater").get(row__sheet=sheets[1])
+    request = OverlapRequest(raters=2, sheets=(1, 1), raters_per_sheet=1, share_twice=0, seed=1)
+    ask_more = partial(
+        annotating.apply_design,
+        study=leases.study,
+        design=Design(request, ((0, 0, 0), (1, 0, 1))),
+        request=request,
+        raters=raters,
+        sheets=sheets,
+        by=None,
+        sections=["acts"],
+    )
+    said: list[object] = []
+    with transaction.atomic():
+        Assignment.objects.select_for_update(no_key=True).get(pk=boriss.pk)
+        thread = in_another_connection(ask_more, said)
+        thread.join(timeout=0.5)
+        assert said == []  # it waits
+        annotating.reopen(assignment=boriss)
+    thread.join()
+    assert len(said) == 1
+    assert Delivery.objects.filter(event="row.reopened").count() == 2
 
 
 @postgresql
