@@ -150,8 +150,10 @@ def take_place(*, link: CrowdLink, number: str, me: User | None = None) -> Parti
     near = {sheet for sheet, of_sheet in room.items() if not of_sheet.keys().isdisjoint(rows)}
     checks = draw_checks(golden, n_checks, near=near, rng=_DRAW)
     rows += checks
-    # Among the others in an order of their own, checks stand at no place of their own.
-    order_seed = _DRAW.getrandbits(32) if link.checks_each else None
+    # Among the others in an order of their own, checks stand at no place of their own. Who has such an order on one of
+    # the sheets already gets what is new after it.
+    had_order = rater.assignments.filter(row__sheet__rows__in=rows, order__isnull=False)
+    order_seed = _DRAW.getrandbits(32) if link.checks_each or (before and had_order.exists()) else None
     assign(rater=rater, rows=Row.objects.filter(pk__in=rows), order_seed=order_seed)
     return Participant.objects.create(link=link, number=number, user=user, rater=rater, rows=rows, checks=checks)
 
