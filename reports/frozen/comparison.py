@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
 
@@ -106,9 +106,11 @@ def _with_intervals(contents: Contents) -> Iterator[tuple[Key, _Number]]:
                 if place in lows and lows[place] is None:
                     alone = Head(head.key, head.group or head.title, head.kind)
                     yield (table.key, unique, head.key), _Number(table, name, alone, None, _ends(line, place))
+                elif place in low_of:
+                    of, named = _ends(line, low_of[place]), _with_heading(head, table.heads[low_of[place]].group)
+                    yield (table.key, unique, head.key), _Number(table, name, named, _number(line[place]), of)
                 elif _is_number(head) and place not in ends:
-                    of = _ends(line, low_of[place]) if place in low_of else None
-                    yield (table.key, unique, head.key), _Number(table, name, head, _number(line[place]), of)
+                    yield (table.key, unique, head.key), _Number(table, name, head, _number(line[place]))
 
 
 def intervals_of(heads: Sequence[Head]) -> dict[int, int | None]:
@@ -122,7 +124,6 @@ def intervals_of(heads: Sequence[Head]) -> dict[int, int | None]:
     >>> intervals_of([Head(name, ends.get(name.split("_")[-1], name), "number") for name in names])
     {1: 0, 5: 3, 8: None}
     """
-    keys = [head.key for head in heads]
     found: dict[int, int | None] = {}
     for place, (low, high) in enumerate(pairwise(heads)):
         of = low.key.removesuffix("low")
@@ -136,8 +137,14 @@ def intervals_of(heads: Sequence[Head]) -> dict[int, int | None]:
             and _is_number(heads[before])
             and (not of or bool(heads[place].group and heads[before].group == heads[place].group))
         )
-        found[place] = keys.index(of[:-1]) if of[:-1] in keys else before if is_beside else None
+        named_by = next((at for at, head in enumerate(heads) if head.key == of[:-1] and _is_number(head)), None)
+        found[place] = named_by if named_by is not None else before if is_beside else None
     return found
+
+
+def _with_heading(head: Head, of_interval: str) -> Head:
+    """A number's head that says what its interval is of, where that is not its own heading: not all hold 95 %."""
+    return head if of_interval in ("", head.group) else replace(head, title=f"{head.title} [{of_interval}]")
 
 
 @cache

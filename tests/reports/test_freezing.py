@@ -258,6 +258,7 @@ def test_an_interval_that_alone_has_moved_stands_with_its_number() -> None:
     assert [changed(share, of) for of in ("first", "second", "difference")] == [
         "50.00 % [25.00, 75.00]", "50.00 %", "0.00 points"
     ]  # fmt: skip
+    assert share.head.full_title == "Right [95 % interval]"
     assert limits.head.full_title == "Limits of agreement"
     assert [changed(limits, of) for of in ("first", "second", "difference")] == [
         "[-1.000, 1.000]", "[-1.000, 2.000]", ""
@@ -275,6 +276,11 @@ def test_an_interval_that_alone_has_moved_stands_with_its_number() -> None:
 def test_columns_that_users_have_called_low_and_high_are_no_interval(keys: tuple[str, ...], group: str) -> None:
     heads = [Head(key, key.partition("_")[2] or key, "number", group) for key in keys]
     assert intervals_of(heads) == {}
+
+
+def test_an_interval_is_of_no_column_of_words() -> None:
+    ends = (Head("rank_low", "from", "number"), Head("rank_high", "to", "number"))
+    assert intervals_of((Head("rank", "Rank"), *ends)) == {1: None}
 
 
 def test_intervals_of_a_report_in_another_language_are_intervals() -> None:
