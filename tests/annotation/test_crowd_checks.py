@@ -22,6 +22,7 @@ from django.utils import timezone
 from annotation import actions as annotating
 from annotation.crowd import actions, queries
 from annotation.models import CrowdLink, Label, Participant, Rater, Row, Sheet
+from annotation.queries import undoing
 from annotation.queries.grid import grid
 from tests import builders
 from tests.annotation.at_once import in_another_connection, postgresql
@@ -157,6 +158,14 @@ def test_who_had_a_row_with_gold_by_a_link_without_checks_is_not_checked_by_it(l
     again = actions.take_place(link=made(leases, sheet, other, rows_each=2, checks_each=1), number=ALBA)
     assert again.checks == []
     assert len(again.rows) == 2
+
+
+def test_who_deletes_a_sheet_reads_of_its_rows_and_not_of_what_ties_them_to_a_link(leases: Leases) -> None:
+    sheet = builders.sheet(leases.study, "Crowd", n_rows=3)
+    made(leases, sheet, rows_each=2, checks_each=1).check_rows.set(sheet.rows.all()[:2])
+    assert dict(undoing.of_sheet(sheet).goes) == {"columns": sheet.columns.count(), "rows": 3}
+    annotating.delete_sheet(sheet=sheet, by=leases.manager)
+    assert not CrowdLink.check_rows.through.objects.exists()
 
 
 # --- what counts as gold ----------------------------------------------------------------------------------------------
