@@ -92,22 +92,23 @@ def apply_design(
         if choice.within is None:
             del plan.request["choice"]["within"], plan.request["choice"]["deviation"]
     plan.save()
-    extended = 0
+    extended, reopened = 0, list[int]()
     for place, by_sheet in given.items():
         orders: dict[int, int] = {}
         for sheet, of_one in by_sheet.items():
             if own_order and request is not None:
                 orders |= _own_order(raters[place], sheets[sheet].pk, of_one, seed=request.seed)
         row_ids = [row_id for of_one in by_sheet.values() for row_id in of_one]
-        extended += _give(raters[place], row_ids, sections=sections, plan=plan, orders=orders)
+        extended += _give(raters[place], row_ids, reopened, sections=sections, plan=plan, orders=orders)
         # Whose rows these were before does not lack a successor any more.
         Assignment.objects.filter(
             row__in=row_ids, rater__kind=Rater.Kind.PERSON, state=State.WITHDRAWN, handed_to=None
         ).update(handed_to=raters[place])
     for code, for_judge in (judges or {}).items():
-        extended += _give(_judges_rater(study, code), for_judge, sections=sections, plan=plan)
+        extended += _give(_judges_rater(study, code), for_judge, reopened, sections=sections, plan=plan)
     plan.request["extended"] = extended  # a plan that added to earlier work cannot be undone
     plan.save(update_fields=["request"])
+    tell_of_rows(Event.ROW_REOPENED, reopened)
     return plan
 
 
@@ -146,20 +147,22 @@ def assign(
         for sheet_id in sorted({row.sheet_id for row in rows}):
             of_sheet = [row.pk for row in rows if row.sheet_id == sheet_id]
             orders |= _own_order(rater, sheet_id, of_sheet, seed=order_seed)
-    _give(rater, [row.pk for row in rows], sections=sections, repeat=repeat, orders=orders)
+    _give(rater, [row.pk for row in rows], [], sections=sections, repeat=repeat, orders=orders)
     return list(rater.assignments.filter(repeat=repeat, row__in=rows))
 
 
 def _give(
     rater: Rater,
     row_ids: Sequence[int],
+    reopened: list[int],
     *,
     sections: Sequence[str] = (),
     repeat: int = 1,
     plan: Plan | None = None,
     orders: Mapping[int, int] | None = None,
 ) -> int:
-    """Returns how many assignments stood before and were given more, or were withdrawn with work in them.
+    """Returns how many assignments stood before and were given more, or were withdrawn with work in them. Those that
+    are open again by that are added to `reopened`, and told once no more is to be locked.
 
     Raises:
         Refused: an import is arriving with work of the rater on one of these rows.
@@ -168,7 +171,8 @@ def _give(
     orders = orders or {}
     of_it = {"assignment": OuterRef("pk")}
     begun = Exists(Label.objects.filter(**of_it)) | Exists(Skip.objects.filter(**of_it))
-    have = {assignment.row_id: assignment for assignment in mine}
+    # Locked: who labels waits for no lock of the study, and may submit one of them, or take it back, by now.
+    have = {assignment.row_id: assignment for assignment in mine.select_for_update(no_key=True).order_by("pk")}
     again = [assignment for assignment in have.values() if assignment.state == State.WITHDRAWN]
     coming = any(assignment.handed_to_id == rater.pk for assignment in again)
     if coming and Arrival.objects.filter(study=rater.study_id).exists():
@@ -187,12 +191,12 @@ def _give(
         for pk in row_ids
         if pk not in have
     )
-    return len(begun_again) + (_ask_more(have.values(), sections, plan) if plan is not None else 0)
+    return len(begun_again) + (_ask_more(have.values(), sections, plan, reopened) if plan is not None else 0)
 
 
-def _ask_more(assignments: Iterable[Assignment], sections: Sequence[str], plan: Plan) -> int:
+def _ask_more(assignments: Iterable[Assignment], sections: Sequence[str], plan: Plan, reopened: list[int]) -> int:
     """Add sections to what is given already. What was submitted is open again then; its labels stay."""
-    n, reopened = 0, []
+    n = 0
     for assignment in assignments:
         if not assignment.sections or (sections and set(sections) <= set(assignment.sections)):
             continue
@@ -203,8 +207,6 @@ def _ask_more(assignments: Iterable[Assignment], sections: Sequence[str], plan: 
             assignment.state, assignment.submitted_at = State.STARTED, None
             reopened.append(assignment.pk)
         assignment.save(update_fields=["sections", "plan", "state", "submitted_at"])
-    if reopened:
-        tell_of_rows(Event.ROW_REOPENED, reopened)
     return n
 
 
@@ -242,6 +244,7 @@ def apply_replan(*, study: Study, request: queries.ReplanRequest, drawn: str, by
     )
     sheet_of = dict(Row.objects.filter(pk__in=[move.row_id for move, _to in moves]).values_list("pk", "sheet_id"))
     given: dict[tuple[int, int, tuple[str, ...]], list[queries.Move]] = {}
+    reopened: list[int] = []
     for move, rater_id in moves:
         given.setdefault((rater_id, sheet_of[move.row_id], move.sections), []).append(move)
     for (rater_id, sheet_id, sections), of_sheet in given.items():
@@ -254,7 +257,8 @@ def apply_replan(*, study: Study, request: queries.ReplanRequest, drawn: str, by
         Assignment.objects.filter(pk__in=[move.assignment_id for move in of_sheet]).update(
             state=State.WITHDRAWN, handed_to=to
         )
-        _give(to, [move.row_id for move in of_sheet], sections=sections, plan=plan, orders=orders)
+        _give(to, [move.row_id for move in of_sheet], reopened, sections=sections, plan=plan, orders=orders)
+    tell_of_rows(Event.ROW_REOPENED, reopened)
     return plan
 
 
@@ -295,17 +299,18 @@ def give_to_more(*, study: Study, request: queries.MoreRequest, drawn: str, by: 
     # What somebody had before comes back as it was left: a plan with any of that cannot be undone.
     asked["extended"] = sum((seat.rater_id, seat.row_id) in taken_back for seat in more.given)
     plan = Plan.objects.create(study=study, applied_by=by, request=asked)
-    in_order = _in_own_order(rows)
+    in_order, reopened = _in_own_order(rows), list[int]()
     for (rater_id, sheet_id, sections), row_ids in given.items():
         to, orders = raters[rater_id], {}
         if _has_own_order(to, sheet_id, otherwise=not in_order.isdisjoint(row_ids)):
             orders = _own_order(to, sheet_id, row_ids, seed=request.seed)
-        _give(to, row_ids, sections=sections, plan=plan, orders=orders)
+        _give(to, row_ids, reopened, sections=sections, plan=plan, orders=orders)
     # Whose rows these were before does not lack a successor any more.
     lost = Assignment.objects.in_bulk(more.instead_of)
     for pk, rater_id in more.instead_of.items():
         lost[pk].handed_to = raters[rater_id]
     Assignment.objects.bulk_update(lost.values(), ["handed_to"], batch_size=200)
+    tell_of_rows(Event.ROW_REOPENED, reopened)
     return plan
 
 

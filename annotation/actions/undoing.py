@@ -137,21 +137,24 @@ def undo_plan(*, plan: Plan) -> int:
     lock_study(plan.study_id)
     if not Plan.objects.filter(pk=plan.pk).exists():
         raise Refused(_("Somebody has taken this plan back meanwhile."))
-    # Who labels waits for no lock of the study: what is begun by now is seen then.
-    list(plan.assignments.select_for_update().order_by("pk").values_list("pk", flat=True))
-    if not undoing.may_undo(plan):
-        raise Refused(
-            _("This plan cannot be taken back any more: some of its work was begun. Use “Reassign work” for the rest.")
-        )
     mine = plan.assignments.all()
-    given = set(mine.values_list("row", "rater"))
-    handed = Assignment.objects.filter(row__in={row_id for row_id, _rater in given}, handed_to__isnull=False)
-    unhanded = [
-        pk for pk, row_id, rater_id in handed.values_list("pk", "row", "handed_to") if (row_id, rater_id) in given
-    ]
-    Assignment.objects.filter(pk__in=unhanded).update(handed_to=None)
-    n = mine.count()
     with completing(plan.study_id, Row.objects.filter(assignments__in=mine)):
+        # Who labels waits for no lock of the study: what is begun by now is seen then.
+        list(mine.select_for_update().order_by("pk").values_list("pk", flat=True))
+        if not undoing.may_undo(plan):
+            raise Refused(
+                _(
+                    "This plan cannot be taken back any more: some of its work was begun. Use “Reassign work” for the "
+                    "rest."
+                )
+            )
+        given = set(mine.values_list("row", "rater"))
+        handed = Assignment.objects.filter(row__in={row_id for row_id, _rater in given}, handed_to__isnull=False)
+        unhanded = [
+            pk for pk, row_id, rater_id in handed.values_list("pk", "row", "handed_to") if (row_id, rater_id) in given
+        ]
+        Assignment.objects.filter(pk__in=unhanded).update(handed_to=None)
+        n = mine.count()
         mine.delete()
         plan.delete()
     return n

@@ -150,8 +150,10 @@ def take_place(*, link: CrowdLink, number: str, me: User | None = None) -> Parti
     near = {sheet for sheet, of_sheet in room.items() if not of_sheet.keys().isdisjoint(rows)}
     checks = draw_checks(golden, n_checks, near=near, rng=_DRAW)
     rows += checks
-    # Among the others in an order of their own, checks stand at no place of their own.
-    order_seed = _DRAW.getrandbits(32) if link.checks_each else None
+    # Among the others in an order of their own, checks stand at no place of their own. Who has such an order on one of
+    # the sheets already gets what is new after it.
+    had_order = rater.assignments.filter(row__sheet__rows__in=rows, order__isnull=False)
+    order_seed = _DRAW.getrandbits(32) if link.checks_each or (before and had_order.exists()) else None
     assign(rater=rater, rows=Row.objects.filter(pk__in=rows), order_seed=order_seed)
     return Participant.objects.create(link=link, number=number, user=user, rater=rater, rows=rows, checks=checks)
 
@@ -184,21 +186,21 @@ def free_late_places(*, link: CrowdLink) -> int:
             "link", "rater"
         )
     )
+    if not late:
+        return 0
     open_ones = [Assignment.State.OPEN, Assignment.State.STARTED]
     unfinished = Assignment.objects.filter(rater__in={one.rater_id for one in late}, repeat=1, state__in=open_ones)
-    # Who submits the last row just now is waited for, and is done then.
-    locked = list(unfinished.select_for_update().order_by("pk").values_list("pk", "rater", "row"))
-    left = [place for place in places(late) if not place.is_done]
-    freed, now = [place.participant for place in left], timezone.now()
-    # It was no fault of theirs, and stays so.
-    ended = [place.participant.pk for place in left if place.is_ended]
-    link.participants.filter(pk__in=ended, ended_at=None).update(ended_at=now)
-    link.participants.filter(pk__in=[one.pk for one in freed]).update(freed_at=now)
-    theirs = {(one.rater_id, row) for one in freed for row in one.rows}
-    back = [pk for pk, rater, row in locked if (rater, row) in theirs]
-    if not back:
-        return len(freed)
     with completing(link.study_id, Row.objects.filter(assignments__in=unfinished)):
+        # Who submits the last row just now is waited for, and is done then.
+        locked = list(unfinished.select_for_update().order_by("pk").values_list("pk", "rater", "row"))
+        left = [place for place in places(late) if not place.is_done]
+        freed, now = [place.participant for place in left], timezone.now()
+        # It was no fault of theirs, and stays so.
+        ended = [place.participant.pk for place in left if place.is_ended]
+        link.participants.filter(pk__in=ended, ended_at=None).update(ended_at=now)
+        link.participants.filter(pk__in=[one.pk for one in freed]).update(freed_at=now)
+        theirs = {(one.rater_id, row) for one in freed for row in one.rows}
+        back = [pk for pk, rater, row in locked if (rater, row) in theirs]
         for first in range(0, len(back), _FEW):
             few = Assignment.objects.filter(pk__in=back[first : first + _FEW])
             few.update(state=Assignment.State.WITHDRAWN)

@@ -88,6 +88,8 @@ def along(roots: Iterable[Model]) -> Along:
     built: Counter[str] = Counter()
     found = cast("dict[type[Model], set[Any]]", collector.model_objs)  # its types say that the keys are names
     for model, objects in found.items():
+        if model._meta.auto_created:  # what ties two of these together, such as a sheet to a link for a crowd
+            continue
         if model is Assignment:
             begun = sum(one.state not in (Assignment.State.OPEN, Assignment.State.WITHDRAWN) for one in objects)
             if begun:

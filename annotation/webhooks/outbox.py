@@ -38,7 +38,10 @@ def tell_of_row(event: Event, assignment: Assignment) -> None:
 
 
 def tell_of_rows(event: Event, assignment_ids: Collection[int]) -> None:
-    """The same of rows of one study, by people's assignments."""
+    """The same of rows of one study, by people's assignments. Whoever writes in assignments locks these first, then the
+    webhooks, and so does the caller: it takes no more of them after this."""
+    if not assignment_ids:
+        return
     people = Assignment.objects.filter(pk__in=assignment_ids, rater__kind=Rater.Kind.PERSON).order_by("pk")
     found = list(people.values_list("pk", "rater__code", "row", "row__sheet", "rater__study"))
     if not found or not (hooks := _on(found[0][-1])):

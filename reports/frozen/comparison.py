@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise
+
+from django.conf import settings
+from django.utils import translation
+from django.utils.translation import gettext as _
 
 from reports.contents import Contents
 from reports.tables import Head, ReportTable, Value
@@ -101,25 +106,29 @@ def _with_intervals(contents: Contents) -> Iterator[tuple[Key, _Number]]:
                 if place in lows and lows[place] is None:
                     alone = Head(head.key, head.group or head.title, head.kind)
                     yield (table.key, unique, head.key), _Number(table, name, alone, None, _ends(line, place))
+                elif place in low_of:
+                    of, named = _ends(line, low_of[place]), _with_heading(head, table.heads[low_of[place]].group)
+                    yield (table.key, unique, head.key), _Number(table, name, named, _number(line[place]), of)
                 elif _is_number(head) and place not in ends:
-                    of = _ends(line, low_of[place]) if place in low_of else None
-                    yield (table.key, unique, head.key), _Number(table, name, head, _number(line[place]), of)
+                    yield (table.key, unique, head.key), _Number(table, name, head, _number(line[place]))
 
 
 def intervals_of(heads: Sequence[Head]) -> dict[int, int | None]:
     """The places of the columns in which intervals begin (the next is their other end), each with the place of what the
     interval is of: the column that its key names, or the one before it under its own heading or under none. None where
-    there is no such column, as of limits of agreement.
+    there is no such column, as of limits of agreement. Fields of a list, and judges, may be called by such keys too:
+    their columns have titles of their own.
 
     >>> names = ("value", "low", "high", "kappa", "n", "kappa_low", "kappa_high", "bias", "limit_low", "limit_high")
-    >>> intervals_of([Head(name, name, "number") for name in names])
+    >>> ends = {"low": "from", "high": "to"}
+    >>> intervals_of([Head(name, ends.get(name.split("_")[-1], name), "number") for name in names])
     {1: 0, 5: 3, 8: None}
     """
-    keys = [head.key for head in heads]
     found: dict[int, int | None] = {}
-    for place, (low, high) in enumerate(pairwise(keys)):
-        of = low.removesuffix("low")
-        if low == of or high != f"{of}high" or (of and not of.endswith("_")) or not _is_number(heads[place]):
+    for place, (low, high) in enumerate(pairwise(heads)):
+        of = low.key.removesuffix("low")
+        named = low.key != of and high.key == f"{of}high" and (not of or of.endswith("_"))
+        if not named or (low.title, high.title) not in _titles_of_ends() or not _is_number(low):
             continue
         before = place - 1
         is_beside = (
@@ -128,8 +137,24 @@ def intervals_of(heads: Sequence[Head]) -> dict[int, int | None]:
             and _is_number(heads[before])
             and (not of or bool(heads[place].group and heads[before].group == heads[place].group))
         )
-        found[place] = keys.index(of[:-1]) if of[:-1] in keys else before if is_beside else None
+        named_by = next((at for at, head in enumerate(heads) if head.key == of[:-1] and _is_number(head)), None)
+        found[place] = named_by if named_by is not None else before if is_beside else None
     return found
+
+
+def _with_heading(head: Head, of_interval: str) -> Head:
+    """A number's head that says what its interval is of, where that is not its own heading: not all hold 95 %."""
+    return head if of_interval in ("", head.group) else replace(head, title=f"{head.title} [{of_interval}]")
+
+
+@cache
+def _titles_of_ends() -> frozenset[tuple[str, str]]:
+    """What the two columns of an interval are called, in each language that a report may be in."""
+    said = []
+    for language, _name in settings.LANGUAGES:
+        with translation.override(language):
+            said.append((_("from"), _("to")))
+    return frozenset(said)
 
 
 def _ends(line: Sequence[Value], low: int) -> Ends | None:

@@ -22,6 +22,8 @@ from django.utils import timezone
 from annotation import actions as annotating
 from annotation.crowd import actions, queries
 from annotation.models import CrowdLink, Label, Participant, Rater, Row, Sheet
+from annotation.queries import undoing
+from annotation.queries.grid import grid
 from tests import builders
 from tests.annotation.at_once import in_another_connection, postgresql
 from tests.annotation.test_crowd import ALBA, BORA, CELO, address, made, place, submit_all
@@ -134,6 +136,20 @@ def test_who_comes_again_gets_no_row_twice_and_others_where_no_check_is_left(lea
     assert sorted(order for order in orders if order is not None) == list(range(6))
 
 
+@pytest.mark.parametrize("checks", [(1, 0), (0, 1), (0, 0)], ids=["first", "then", "never"])
+def test_what_comes_by_another_link_comes_after_what_was_there(leases: Leases, checks: tuple[int, int]) -> None:
+    """Without an order of their own rows come in that of the sheet."""
+    sheet, _gold = with_gold(leases, rows=8, gold=2)
+    links = [made(leases, sheet, rows_each=3, checks_each=n, people_per_row=9) for n in checks]
+    came = [actions.take_place(link=link, number=ALBA) for link in links]
+    mine = came[0].rater.assignments.filter(row__sheet=sheet)
+    in_order = [one.row_id for one in grid(sheet, mine).assignments]
+    if any(checks):
+        assert set(in_order[:3]) == set(came[0].rows)
+    else:
+        assert in_order == [row.pk for row in sheet.rows.all() if row.pk in in_order]
+
+
 def test_who_had_a_row_with_gold_by_a_link_without_checks_is_not_checked_by_it(leases: Leases) -> None:
     sheet, gold = with_gold(leases, rows=4, gold=1)
     first = actions.take_place(link=made(leases, sheet, rows_each=4), number=ALBA)
@@ -142,6 +158,14 @@ def test_who_had_a_row_with_gold_by_a_link_without_checks_is_not_checked_by_it(l
     again = actions.take_place(link=made(leases, sheet, other, rows_each=2, checks_each=1), number=ALBA)
     assert again.checks == []
     assert len(again.rows) == 2
+
+
+def test_who_deletes_a_sheet_reads_of_its_rows_and_not_of_what_ties_them_to_a_link(leases: Leases) -> None:
+    sheet = builders.sheet(leases.study, "Crowd", n_rows=3)
+    made(leases, sheet, rows_each=2, checks_each=1).check_rows.set(sheet.rows.all()[:2])
+    assert dict(undoing.of_sheet(sheet).goes) == {"columns": sheet.columns.count(), "rows": 3}
+    annotating.delete_sheet(sheet=sheet, by=leases.manager)
+    assert not CrowdLink.check_rows.through.objects.exists()
 
 
 # --- what counts as gold ----------------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from annotation.crowd import actions as crowd
 from annotation.labels import history
 from annotation.lens import lens
 from annotation.models import Assignment, AuditEvent, Delivery, Study, Webhook
+from annotation.planning import Design, OverlapRequest
 from annotation.queries import undoing
 from annotation.webhooks import actions, delivering, outbox, queries
 from tests import builders
@@ -426,6 +427,86 @@ def test_of_who_submits_and_who_withdraws_at_once_one_completes_the_sheet(first:
     events = list(hook.items.order_by("pk").values_list("event", flat=True))
     assert events.count("sheet.completed") == 1
     assert events[-1] == "sheet.completed"
+
+
+def taken_in_order(first: Assignment, then: Assignment, deed: Callable[[], object]) -> list[object]:
+    """What comes of a deed while somebody who writes in two rows has the one and takes the other, as all do: in the
+    order of their numbers."""
+    assert first.pk < then.pk
+    said: list[object] = []
+    with transaction.atomic():
+        Assignment.objects.select_for_update(no_key=True).get(pk=first.pk)
+        thread = in_another_connection(deed, said)
+        thread.join(timeout=0.5)
+        assert said == []  # it waits
+        Assignment.objects.select_for_update(no_key=True).get(pk=then.pk)
+    thread.join()
+    return said
+
+
+@postgresql
+@pytest.mark.django_db(transaction=True)
+def test_who_undoes_a_plan_and_who_writes_in_its_rows_do_not_wait_for_each_other() -> None:
+    leases = builders.leases()
+    made_hook(leases.study, "http://127.0.0.1:9")
+    loan, boris = builders.sheet(leases.study, "Loan", n_rows=1), leases.boriss[0].rater
+    [annas] = builders.assignments(leases.annas[0].rater, loan)
+    request = annotation_queries.MoreRequest((boris.pk,), (loan.pk,))
+    drawn = annotation_queries.draw_more(leases.study, request, annotation_queries.had(leases.study)).digest
+    plan = annotating.give_to_more(study=leases.study, request=request, drawn=drawn, by=leases.manager)
+    assert taken_in_order(annas, plan.assignments.get(), partial(annotating.undo_plan, plan=plan)) == [1]
+
+
+@postgresql
+@pytest.mark.django_db(transaction=True)
+def test_who_comes_for_a_late_place_and_who_writes_in_its_rows_do_not_wait_for_each_other() -> None:
+    leases = builders.leases()
+    made_hook(leases.study, "http://127.0.0.1:9")
+    sheet = builders.sheet(leases.study, "Crowd", n_rows=1)
+    [annas] = builders.assignments(leases.annas[0].rater, sheet)
+    link = crowd.make_link(
+        study=leases.study, title="May", sheets=[sheet], rows_each=1, people_per_row=2, most_people=2, hours=3,
+        asks_for="", completion_code="C0DE", completion_url="", by=leases.manager,
+    )  # fmt: skip
+    alba = crowd.take_place(link=link, number="alba")
+    link.participants.update(came_at=timezone.now() - timedelta(hours=4))
+    assert taken_in_order(annas, alba.rater.assignments.get(), partial(crowd.free_late_places, link=link)) == [1]
+
+
+@postgresql
+@pytest.mark.django_db(transaction=True)
+def test_a_plan_that_asks_more_and_who_submits_do_not_wait_for_each_other() -> None:
+    """The plan opens Anna's row again, then Boris's, who takes that back at the same moment."""
+    leases = builders.leases()
+    made_hook(leases.study, "http://127.0.0.1:9")
+    raters = [leases.annas[0].rater, leases.boriss[0].rater]
+    sheets = [builders.sheet(leases.study, title, n_rows=1) for title in ("Loan", "Mortgage")]
+    for rater, sheet in zip(raters, sheets, strict=True):
+        apply_sections(leases, sheet, rater, ["duties"])
+        of_duties = rater.assignments.select_related("row__sheet").get(row__sheet=sheet)
+        annotating.submit(assignment=of_duties, allow_open=True)
+    boriss = raters[1].assignments.select_related("row__sheet", "rater").get(row__sheet=sheets[1])
+    request = OverlapRequest(raters=2, sheets=(1, 1), raters_per_sheet=1, share_twice=0, seed=1)
+    ask_more = partial(
+        annotating.apply_design,
+        study=leases.study,
+        design=Design(request, ((0, 0, 0), (1, 0, 1))),
+        request=request,
+        raters=raters,
+        sheets=sheets,
+        by=None,
+        sections=["acts"],
+    )
+    said: list[object] = []
+    with transaction.atomic():
+        Assignment.objects.select_for_update(no_key=True).get(pk=boriss.pk)
+        thread = in_another_connection(ask_more, said)
+        thread.join(timeout=0.5)
+        assert said == []  # it waits
+        annotating.reopen(assignment=boriss)
+    thread.join()
+    assert len(said) == 1
+    assert Delivery.objects.filter(event="row.reopened").count() == 2
 
 
 @postgresql

@@ -236,13 +236,16 @@ def test_a_number_and_its_interval_are_compared_as_one(study: Study) -> None:
     assert re.fullmatch(r"−0\.\d{3}", changed(change, "difference"))
 
 
+ENDS = (("low", "from"), ("high", "to"))
+
+
 def test_an_interval_that_alone_has_moved_stands_with_its_number() -> None:
     heads = (
         Head("judge", "Judge"),
         Head("share", "Right", "share"),
-        *(Head(key, key, "share", "95 % interval") for key in ("low", "high")),
+        *(Head(key, title, "share", "95 % interval") for key, title in ENDS),
         Head("bias", "Judge less person", "number"),
-        *(Head(f"limit_{key}", key, "number", "Limits of agreement") for key in ("low", "high")),
+        *(Head(f"limit_{key}", title, "number", "Limits of agreement") for key, title in ENDS),
     )
 
     def one(*line: Any) -> Contents:
@@ -255,10 +258,35 @@ def test_an_interval_that_alone_has_moved_stands_with_its_number() -> None:
     assert [changed(share, of) for of in ("first", "second", "difference")] == [
         "50.00 % [25.00, 75.00]", "50.00 %", "0.00 points"
     ]  # fmt: skip
+    assert share.head.full_title == "Right [95 % interval]"
     assert limits.head.full_title == "Limits of agreement"
     assert [changed(limits, of) for of in ("first", "second", "difference")] == [
         "[-1.000, 1.000]", "[-1.000, 2.000]", ""
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("keys", "group"),
+    [
+        (("field_name", "field_low", "field_high"), "Same field in pairs"),
+        (("judge.qwen", "judge.qwen-9b_low", "judge.qwen-9b_high"), "A_m"),
+    ],
+    ids=["fields of a list", "judges by how long they think"],
+)
+def test_columns_that_users_have_called_low_and_high_are_no_interval(keys: tuple[str, ...], group: str) -> None:
+    heads = [Head(key, key.partition("_")[2] or key, "number", group) for key in keys]
+    assert intervals_of(heads) == {}
+
+
+def test_an_interval_is_of_no_column_of_words() -> None:
+    ends = (Head("rank_low", "from", "number"), Head("rank_high", "to", "number"))
+    assert intervals_of((Head("rank", "Rank"), *ends)) == {1: None}
+
+
+def test_intervals_of_a_report_in_another_language_are_intervals() -> None:
+    assert intervals_of(
+        [Head("value", "Hodnota", "number"), Head("low", "od", "number"), Head("high", "do", "number")]
+    ) == {1: 0}
 
 
 def test_a_report_of_some_questions_keeps_their_labels_alone(study: Study) -> None:
