@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -181,11 +181,12 @@ def free_late_places(*, link: CrowdLink) -> int:
     """Give up the places of those whose time is over before they were done, or who were through with what was closed:
     what they have not submitted is taken back, its labels stay stored. Returns how many."""
     over = timezone.now() - timedelta(hours=link.hours)
-    late = list(
-        link.participants.filter(Q(came_at__lt=over) | Q(ended_at__isnull=False), freed_at=None).select_related(
-            "link", "rater"
-        )
-    )
+    given = Assignment.objects.filter(rater=OuterRef("rater"), repeat=1)
+    submitted = Q(state=Assignment.State.SUBMITTED)
+    # Who has submitted all that they were ever given is done, and there are many of them.
+    is_left = Exists(given.exclude(submitted)) | ~Exists(given.filter(submitted))
+    out_of_time = (Q(came_at__lt=over) & is_left) | Q(ended_at__isnull=False)
+    late = list(link.participants.filter(out_of_time, freed_at=None).select_related("link", "rater"))
     if not late:
         return 0
     open_ones = [Assignment.State.OPEN, Assignment.State.STARTED]

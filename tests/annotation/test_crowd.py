@@ -454,6 +454,16 @@ def test_places_of_many_who_are_late_are_freed_by_a_few_statements(leases: Lease
     assert asked[0] == asked[1]
 
 
+def test_who_is_done_is_not_looked_at_again_by_each_who_comes(leases: Leases) -> None:
+    link = made(leases, crowd_sheet(leases))
+    for number in (ALBA, BORA):
+        submit_all(actions.take_place(link=link, number=number))
+    Participant.objects.update(came_at=timezone.now() - timedelta(hours=5))
+    with CaptureQueriesContext(connection) as captured:
+        assert actions.free_late_places(link=link) == 0
+    assert len([query for query in captured if "SAVEPOINT" not in query["sql"]]) == 1
+
+
 def test_who_is_late_and_done_keeps_the_place(leases: Leases) -> None:
     link = made(leases, crowd_sheet(leases, rows=2), people_per_row=1, most_people=1)
     alba = actions.take_place(link=link, number=ALBA)
