@@ -81,7 +81,10 @@ def archive_sheet(*, sheet: Sheet, by: User) -> Sheet:
     now = timezone.now()
     Sheet.objects.filter(pk=sheet.pk, archived_at=None).update(archived_at=now)
     Sheet.objects.filter(pk=sheet.pk, closed_at=None).update(closed_at=now, closed_by=by)
-    Assignment.objects.filter(row__sheet=sheet, state=Assignment.State.OPEN).update(state=Assignment.State.WITHDRAWN)
+    open_ones = Assignment.objects.filter(row__sheet=sheet, state=Assignment.State.OPEN)
+    # In the order of who writes in several of them.
+    list(open_ones.select_for_update(of=("self",)).order_by("pk").values_list("pk"))
+    open_ones.update(state=Assignment.State.WITHDRAWN)
     sheet.refresh_from_db()
     return sheet
 

@@ -459,6 +459,18 @@ def test_who_undoes_a_plan_and_who_writes_in_its_rows_do_not_wait_for_each_other
 
 @postgresql
 @pytest.mark.django_db(transaction=True)
+def test_who_archives_a_sheet_and_who_writes_in_its_rows_do_not_wait_for_each_other() -> None:
+    leases = builders.leases()
+    loan, rater = builders.sheet(leases.study, "Loan", n_rows=2), leases.annas[0].rater
+    one, two = (annotating.assign(rater=rater, rows=[row])[0] for row in loan.rows.order_by("-position"))
+    Assignment.objects.filter(pk=one.pk).update(active_seconds=1)  # so that it lies behind the other one
+    deed = partial(annotating.archive_sheet, sheet=loan, by=leases.manager)
+    assert taken_in_order(one, two, deed) == [loan]
+    assert set(loan.rows.values_list("assignments__state", flat=True)) == {Assignment.State.WITHDRAWN}
+
+
+@postgresql
+@pytest.mark.django_db(transaction=True)
 def test_who_comes_for_a_late_place_and_who_writes_in_its_rows_do_not_wait_for_each_other() -> None:
     leases = builders.leases()
     made_hook(leases.study, "http://127.0.0.1:9")
