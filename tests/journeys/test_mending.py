@@ -38,6 +38,7 @@ def test_lines_are_split_joined_moved_and_dropped_by_keys(browsing: Browsing) ->
     texts = tab.get_by_role("textbox", name="Text of the line")
     expect(texts).to_have_count(7)
     expect(tab.frame_locator("iframe").get_by_text("Our best cakes")).to_be_visible()
+    tab.wait_for_load_state()  # its script is there, too
     texts.nth(2).focus()
     tab.keyboard.press("Alt+Delete")
     expect(texts).to_have_count(6)
