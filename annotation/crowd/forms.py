@@ -124,6 +124,12 @@ class CrowdLinkForm(forms.Form):
         told = {"n": n_golden, "row": words.row, "rows": words.rows, "sheets": words.sheets}
         if n >= cleaned["rows_each"]:
             self.add_error("checks_each", _("Choose fewer checks than %(rows)s for one person.") % told)
+        elif not n_golden:
+            none = _(
+                "The chosen %(sheets)s have no %(rows)s with gold on all that is asked. Import the right answers first, "
+                "for the rater “gold”."
+            )
+            self.add_error("checks_each", none % told)
         elif n > n_golden:
             too_few = ngettext(
                 "There are too few for that: the chosen %(sheets)s have %(n)s %(row)s with gold on all that is asked.",
