@@ -126,8 +126,8 @@ class CrowdLinkForm(forms.Form):
             self.add_error("checks_each", _("Choose fewer checks than %(rows)s for one person.") % told)
         elif not n_golden:
             none = _(
-                "The chosen %(sheets)s have no %(rows)s with gold on all that is asked. Import the right answers first, "
-                "for the rater “gold”."
+                "The chosen %(sheets)s have no %(rows)s with gold on all that is asked. Import the right answers "
+                "first, for the rater “gold”."
             )
             self.add_error("checks_each", none % told)
         elif n > n_golden:

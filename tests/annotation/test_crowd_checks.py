@@ -406,7 +406,7 @@ def sent(*sheets: Sheet, **given: object) -> dict[str, Any]:
         (2, {"checks_each": 3}, "Choose fewer checks than clauses for one person."),
         (2, {"checks_each": 3, "rows_each": 2}, "Choose fewer checks than clauses for one person."),
         (1, {"checks_each": 2}, "the chosen contracts have 1 clause with gold on all that is asked."),
-        (0, {"checks_each": 1}, "chosen contracts have no clauses with gold on all that is asked. Import the right answers first"),
+        (0, {"checks_each": 1}, "have no clauses with gold on all that is asked. Import the right answers first"),
         (4, {"checks_each": 1}, "All clauses of the chosen contracts have gold: nothing would be left but checks."),
     ],
 )  # fmt: skip
