@@ -186,8 +186,8 @@ def _answers_of(report: StudyReport) -> Answers:
             for question in section.in_order
         ]
         if section.kappa is not None and section.accuracy is not None:
-            of_questions = [line for line in lines[-len(section.in_order) :] if line.has_options]
-            lines.append(_of_section(section, single_rows=any(line.by_single_rows for line in of_questions)))
+            single_rows = any(line.by_single_rows for line in lines[-len(section.in_order) :])
+            lines.append(_of_section(section, single_rows=single_rows))
     named = {judge.code: judge.name for line in lines for judge in line.judges if judge.accuracy.value is not None}
     return Answers(
         lines=tuple(lines),
@@ -340,20 +340,21 @@ def _of_section(section: SectionReport, *, single_rows: bool) -> Line:
     """single_rows: some of its questions are told of all sheets together, and no mean is taken of that."""
     assert section.kappa is not None
     assert section.accuracy is not None
-    macro = section.macro
-    line = Line(
+    kappa, macro = section.kappa, section.macro
+    return Line(
         key=section.key,
         name=section.title,
         table=f"{section.key}.agreement",
         is_mean=True,
         measure="kappa",
-        agreement=_estimate(section.kappa.value, macro.kappa if macro else None, str(UNDEFINED[section.kappa.reason])),
+        agreement=Estimate(None)
+        if single_rows
+        else _estimate(kappa.value, macro.kappa if macro else None, str(UNDEFINED[kappa.reason])),
         rests_on="",
         accuracy=_estimate(
             section.accuracy.value, macro.accuracy if macro else None, str(UNDEFINED[section.accuracy.reason])
         ),
     )
-    return replace(line, agreement=Estimate(None)) if single_rows else line
 
 
 def _judge(result: JudgeResult) -> JudgeAnswer:
