@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
@@ -237,7 +238,9 @@ def links(study: Study, *, pk: int | None = None) -> list[LinkCounts]:
     of_sheet: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for sheet, row, n in rows.values_list("sheet", "pk", "n"):
         of_sheet[sheet].append((row, n))
-    checks = _check_rows([link for link in found if link.checks_each])
+    checks: dict[int, set[int]] = defaultdict(set)
+    for crowd_link, row in _checks([link for link in found if link.checks_each]).values_list("crowdlink", "row"):
+        checks[crowd_link].add(row)
     told = []
     for link in found:
         given = [pair for sheet in link.sheets.all() for pair in of_sheet[sheet.pk]]
@@ -259,7 +262,7 @@ def rows_with_room(link: CrowdLink, rater: Rater | None) -> dict[int, dict[int, 
     have = Count("assignments", filter=_of_people(~Q(assignments__state=Assignment.State.WITHDRAWN)))
     rows = _open_rows(link, rater)
     if link.checks_each:
-        rows = rows.exclude(pk__in=link.check_rows.filter(_has_gold("pk")).values("pk"))
+        rows = rows.exclude(pk__in=_checks([link]).values("row"))
     found: dict[int, dict[int, int]] = {}
     for sheet, row, n in rows.annotate(n=have).filter(n__lt=link.people_per_row).values_list("sheet", "pk", "n"):
         found.setdefault(sheet, {})[row] = n
@@ -283,26 +286,16 @@ def _gold() -> QuerySet[Label]:
     return golden.exclude(assignment__state=Assignment.State.WITHDRAWN).order_by()
 
 
-def _has_gold(row: str) -> Exists:
-    """Whether a row still has any. `row`: the name of its key."""
-    return Exists(_gold().filter(assignment__row=OuterRef(row)))
-
-
-def _check_rows(links: Collection[CrowdLink]) -> defaultdict[int, set[int]]:
-    """Of each link the rows that it gives as checks: those that it was made with and that still have gold. One query,
-    none without links."""
-    found = defaultdict[int, set[int]](set)
-    if links:
-        given = CrowdLink.check_rows.through.objects.filter(_has_gold("row"), crowdlink__in=links)
-        for link, row in given.values_list("crowdlink", "row"):
-            found[link].add(row)
-    return found
+def _checks(links: Collection[CrowdLink]) -> QuerySet[Any]:
+    """The rows that links give as checks, each with its link: those that it was made with and that still have gold."""
+    has_gold = Exists(_gold().filter(assignment__row=OuterRef("row")))
+    return CrowdLink.check_rows.through.objects.filter(has_gold, crowdlink__in=links)
 
 
 def checks_for(link: CrowdLink, rater: Rater | None) -> dict[int, list[int]]:
     """Of each sheet the rows that can be given as checks to `rater`, or to somebody new. One query."""
     found: dict[int, list[int]] = {}
-    rows = _open_rows(link, rater).filter(_has_gold("pk"), pk__in=link.check_rows.values("pk"))
+    rows = _open_rows(link, rater).filter(pk__in=_checks([link]).values("row"))
     for sheet, row in rows.values_list("sheet", "pk"):
         found.setdefault(sheet, []).append(row)
     return found
