@@ -223,7 +223,8 @@ def _labelled(table: LabelTable) -> IntArray:
     return np.bincount(has // n_raters, minlength=len(table.rows))
 
 
-def _estimate(value: float | None, interval: Interval | None, reason: str = "") -> Estimate:
+def estimate(value: float | None, interval: Interval | None, reason: str = "") -> Estimate:
+    """`interval`: None where none was asked for; `reason`: why there is no value."""
     if interval is None:
         return Estimate(value, reason=reason)
     no_interval = "" if interval.low is not None or value is None else str(UNDEFINED.get(interval.reason, ""))
@@ -239,7 +240,7 @@ def _of_options(report: StudyReport, question: QuestionReport) -> Line:
         table=f"{question.data.name}.agreement",
         is_mean=False,
         measure="weighted-kappa" if question.spec.kind == "scale" else "kappa",
-        agreement=_estimate(kappa.value, macro.kappa if macro else None, undefined(question, agreement, kappa.reason)),
+        agreement=estimate(kappa.value, macro.kappa if macro else None, undefined(question, agreement, kappa.reason)),
         rests_on=n_pairs(report.data.scheme.words, kappa.n_pairs),
         accuracy=_accuracy(agreement),
         n_comparisons=kappa.n_comparisons,
@@ -252,9 +253,7 @@ def _of_options(report: StudyReport, question: QuestionReport) -> Line:
     return replace(
         line,
         measure="alpha",
-        agreement=_estimate(
-            alpha.value, agreement.intervals.get("alpha"), undefined(question, agreement, alpha.reason)
-        ),
+        agreement=estimate(alpha.value, agreement.intervals.get("alpha"), undefined(question, agreement, alpha.reason)),
         rests_on=_n_cells(alpha.n_cells),
         by_single_rows=True,
     )
@@ -275,7 +274,7 @@ def _n_cells(n: int) -> str:
 
 def _accuracy(agreement: PeopleAgreement) -> Estimate:
     of = agreement.accuracy
-    return _estimate(of.value, agreement.macro.accuracy if agreement.macro else None, str(UNDEFINED[of.reason]))
+    return estimate(of.value, agreement.macro.accuracy if agreement.macro else None, str(UNDEFINED[of.reason]))
 
 
 def _of_values(report: StudyReport, question: ValueReport) -> Line:
@@ -286,11 +285,11 @@ def _of_values(report: StudyReport, question: ValueReport) -> Line:
         table=f"{question.data.name}.agreement",
         is_mean=False,
         measure="alpha",
-        agreement=_estimate(
+        agreement=estimate(
             exact.alpha, intervals.get("alpha"), str(UNDEFINED.get(exact.alpha_reason, exact.alpha_reason))
         ),
         rests_on=_n_cells(exact.n_shared),
-        accuracy=_estimate(question.accuracy.value, None, str(UNDEFINED[question.accuracy.reason])),
+        accuracy=estimate(question.accuracy.value, None, str(UNDEFINED[question.accuracy.reason])),
         n_comparisons=exact.n_comparisons,
         judges=tuple(_value_judge(judge) for judge in question.judges),
         answered=_is_answered(question.data),
@@ -325,7 +324,7 @@ def _of_graphs(report: StudyReport, line: Line, graphs: GraphReport) -> Line:
         line,
         table=f"{line.key}.graphs",
         measure="node-f1",
-        agreement=_estimate(nodes.value, nodes.interval),
+        agreement=estimate(nodes.value, nodes.interval),
         rests_on=rests_on,
         accuracy=Estimate(None),
     )
@@ -349,9 +348,9 @@ def _of_section(section: SectionReport, *, single_rows: bool) -> Line:
         measure="kappa",
         agreement=Estimate(None)
         if single_rows
-        else _estimate(kappa.value, macro.kappa if macro else None, str(UNDEFINED[kappa.reason])),
+        else estimate(kappa.value, macro.kappa if macro else None, str(UNDEFINED[kappa.reason])),
         rests_on="",
-        accuracy=_estimate(
+        accuracy=estimate(
             section.accuracy.value, macro.accuracy if macro else None, str(UNDEFINED[section.accuracy.reason])
         ),
     )
@@ -363,10 +362,10 @@ def _judge(result: JudgeResult) -> JudgeAnswer:
     return JudgeAnswer(
         code=result.judge.code,
         name=code_of(result.judge),
-        accuracy=_estimate(result.accuracy.value, result.accuracy_interval, str(UNDEFINED[result.accuracy.reason])),
+        accuracy=estimate(result.accuracy.value, result.accuracy_interval, str(UNDEFINED[result.accuracy.reason])),
         pairwise=result.pairwise.value if result.pairwise else None,
-        of_person=_estimate(ceiling.person, intervals.person if intervals else None, reason),
-        beside_person=_estimate(ceiling.judge, intervals.judge if intervals else None, reason),
+        of_person=estimate(ceiling.person, intervals.person if intervals else None, reason),
+        beside_person=estimate(ceiling.judge, intervals.judge if intervals else None, reason),
         baseline_beside=result.ceiling_baseline,
         n_cells=ceiling.n_cells,
         n_documents=ceiling.n_documents,
@@ -391,7 +390,7 @@ def _value_judge(of: ValueJudge) -> JudgeAnswer:
     return JudgeAnswer(
         code=of.judge.code,
         name=code_of(of.judge),
-        accuracy=_estimate(of.accuracy.value, of.accuracy_interval, str(UNDEFINED[of.accuracy.reason])),
+        accuracy=estimate(of.accuracy.value, of.accuracy_interval, str(UNDEFINED[of.accuracy.reason])),
         pairwise=of.pairwise.value,
         of_person=Estimate(
             None, reason=_("the human ceiling is of options and scales, and this is answered by values")

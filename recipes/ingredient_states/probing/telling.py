@@ -11,12 +11,12 @@ from recipes.ingredient_states.probing.derivers import FORMS
 from recipes.ingredient_states.probing.scores import Asked, Score
 from recipes.ingredient_states.probing.tables import found_in
 from recipes.ingredient_states.probing.tasks import Task, chance_of
-from reports.answers import Estimate
+from reports.answers import estimate
 from reports.doors import Sentence, Told
 from reports.numbers.report import StudyReport
 from reports.sentences import percent, quoted, with_interval
 from reports.stats.bootstrap import Interval
-from reports.words import UNDEFINED, code_of, count
+from reports.words import code_of, count
 
 _MOST_TOLD = 4
 
@@ -47,8 +47,13 @@ def _sentence(
 ) -> Sentence:
     chance = chance_of([asked[n].candidates for n in score.instances.tolist()])
     assert chance is not None
-    right = Estimate(score.accuracy, drawn.low if drawn else None, drawn.high if drawn else None)
+    right = estimate(score.accuracy, drawn)
     n, n_sheets = score.right.size, len({asked[n].sheet for n in score.instances.tolist()})
+    rests_on = [f"{count(n_sheets)} {words.sheet if n_sheets == 1 else words.sheets}"]
+    if score.n_without:
+        rests_on.append(_("no readable answer: %(n)s") % {"n": count(score.n_without)})
+    if right.no_interval:
+        rests_on.append(_("no interval: %(reason)s") % {"reason": right.no_interval})
     text = (
         # Of answers that are sets, 1 / candidates is more than guessing gets.
         _("%(rater)s is right in %(share)s of %(instances)s; guessing gets at most %(chance)s (%(rests_on)s).")
@@ -59,18 +64,7 @@ def _sentence(
         "share": with_interval(right),
         "instances": ngettext("%(n)s instance", "%(n)s instances", n) % {"n": count(n)},
         "chance": percent(chance.of_each),
-        "rests_on": "; ".join(
-            filter(
-                None,
-                (
-                    f"{count(n_sheets)} {words.sheet if n_sheets == 1 else words.sheets}",
-                    _("no readable answer: %(n)s") % {"n": count(score.n_without)} if score.n_without else "",
-                    _("no interval: %(reason)s") % {"reason": UNDEFINED.get(drawn.reason, drawn.reason)}
-                    if drawn and drawn.low is None
-                    else "",
-                ),
-            )
-        ),
+        "rests_on": "; ".join(rests_on),
     }
     if right.low is None or right.high is None:
         return Sentence(text, table)
