@@ -14,7 +14,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.actions import Refused, add_member, assign, lock_study, note, refuse_while_shown
-from annotation.crowd.queries import checks_for, golden_rows, lets_in, place_of, places, rows_with_room
+from annotation.crowd.checks import golden_rows
+from annotation.crowd.queries import checks_for, lets_in, place_of, places, rows_with_room
 from annotation.models import Assignment, AuditEvent, CrowdLink, Participant, Rater, Role, Row, Sheet, Study, User
 from annotation.webhooks.outbox import completing
 

@@ -16,6 +16,7 @@ from annotation.api.core import as_posted, not_valid, note_export, study_of, use
 from annotation.api.serializers import MAX_ID, RefusalSerializer
 from annotation.crowd import actions, queries
 from annotation.crowd.addresses import address_of
+from annotation.crowd.checks import checked
 from annotation.crowd.forms import CrowdLinkForm
 from annotation.models import CrowdLink, Role
 
@@ -169,6 +170,6 @@ def participants(request: Request, slug: str, pk: int) -> Response:
     link = get_object_or_404(CrowdLink, study=study, pk=pk)
     note_export(request, study, f"crowd #{link.pk}")
     found = list(link.participants.select_related("link", "rater"))
-    checks = queries.checked(study, found)
+    checks = checked(study, found)
     told = [{"place": place, "checks": checks[place.participant.pk]} for place in queries.places(found)]
     return Response(ParticipantSerializer(told, many=True).data)

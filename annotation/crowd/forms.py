@@ -9,7 +9,7 @@ from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from annotation.crowd.queries import golden_rows
+from annotation.crowd.checks import golden_rows
 from annotation.forms.many import ManyField
 from annotation.models import Role, Row, Sheet, Study
 from annotation.models.crowd import NAMES

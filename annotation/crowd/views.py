@@ -21,6 +21,7 @@ from annotation import actions as annotating
 from annotation import queries as annotation_queries
 from annotation.crowd import actions, queries
 from annotation.crowd.addresses import address_of
+from annotation.crowd.checks import Checked, checked
 from annotation.crowd.forms import CrowdLinkForm, EndedCodeForm
 from annotation.exchange.exports import safe_lines
 from annotation.models import CrowdLink, Participant, Role, Study, User
@@ -75,13 +76,13 @@ def crowd_people(request: AppRequest, study: Study, pk: int) -> HttpResponse:
         for place in counts.places
         if asked["state"] in ("", place.state) and asked["q"].lower() in place.participant.rater.code.lower()
     ]
-    checks: Mapping[int, queries.Checked] = {}
+    checks: Mapping[int, Checked] = {}
     if asked["order"] == "checks":
-        checks = queries.checked(study, [place.participant for place in found])
+        checks = checked(study, [place.participant for place in found])
         found.sort(key=lambda place: checks[place.participant.pk].rank)
     page = Paginator(found, PEOPLE_A_PAGE).get_page(request.GET.get("page"))
     states, users = counts.states, [place.participant.user_id for place in page]
-    checks = checks or queries.checked(study, [place.participant for place in page])
+    checks = checks or checked(study, [place.participant for place in page])
     roles = dict(study.memberships.filter(role=Role.ANNOTATOR, user__in=users).values_list("user", "pk"))
     unfinished = annotation_queries.unfinished(study, users)
     context = {
@@ -130,14 +131,14 @@ def participants(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     link = get_object_or_404(CrowdLink, study=study, pk=pk)
     annotating.note_export(by=request.user, study=study, what=f"crowd #{link.pk}")
     found = list(link.participants.select_related("link", "rater"))
-    checks = queries.checked(study, found)
+    checks = checked(study, found)
     lines = "".join(safe_lines(HEADER, (_line(place, checks[place.participant.pk]) for place in queries.places(found))))
     answer = HttpResponse(lines, content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="{study.slug}-crowd-{link.pk}.csv"'
     return answer
 
 
-def _line(place: queries.Place, checks: queries.Checked) -> list[str]:
+def _line(place: queries.Place, checks: Checked) -> list[str]:
     """Of the file of participants, as `HEADER` names it."""
     one, finished = place.participant, place.finished_at
     at = [one.came_at.isoformat(timespec="seconds"), finished.isoformat(timespec="seconds") if finished else ""]

@@ -20,7 +20,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation import actions as annotating
-from annotation.crowd import actions, queries
+from annotation.crowd import actions, checks, queries
 from annotation.models import CrowdLink, Label, Participant, Rater, Row, Sheet
 from annotation.queries import undoing
 from annotation.queries.grid import grid
@@ -54,7 +54,7 @@ def submit_checks(participant: Participant, given: Mapping[tuple[str, str], str 
 
 
 def checked(participant: Participant) -> tuple[int, int]:
-    told = queries.checked(participant.link.study, [participant])[participant.pk]
+    told = checks.checked(participant.link.study, [participant])[participant.pk]
     return told.right, told.cells
 
 
@@ -189,7 +189,7 @@ def test_a_row_has_gold_where_all_that_is_asked_is_answered(
     sheet = builders.sheet(leases.study, "Crowd")
     row = sheet.rows.all()[0]
     golden(leases, [row], given)
-    assert queries.golden_rows(leases.study, [sheet]) == ({sheet.pk: [row.pk]} if counts else {})
+    assert checks.golden_rows(leases.study, [sheet]) == ({sheet.pk: [row.pk]} if counts else {})
 
 
 def test_labels_of_people_and_rows_that_were_withdrawn_are_no_gold(leases: Leases) -> None:
@@ -197,9 +197,9 @@ def test_labels_of_people_and_rows_that_were_withdrawn_are_no_gold(leases: Lease
     sheet, gold = with_gold(leases, rows=3, gold=2)
     gone, stays = sheet.rows.filter(pk__in=gold)
     annotating.withdraw_row(row=gone, reason="The page is gone.", by=leases.manager)
-    assert queries.golden_rows(leases.study, [leases.sheet, sheet]) == {sheet.pk: [stays.pk]}
+    assert checks.golden_rows(leases.study, [leases.sheet, sheet]) == {sheet.pk: [stays.pk]}
     with CaptureQueriesContext(connection) as asked:
-        queries.golden_rows(leases.study, [leases.sheet, sheet])
+        checks.golden_rows(leases.study, [leases.sheet, sheet])
     assert len(asked) == 3
 
 
