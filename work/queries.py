@@ -253,7 +253,7 @@ def _by_kind(runs: Iterable[_Named]) -> dict[Kind[Any], list[int]]:
     return found
 
 
-def _counted(runs: Iterable[Run], sums: Sequence[str], now: datetime) -> dict[_Named, dict[str, Any]]:
+def _counted(runs: Sequence[Run], sums: Sequence[str], now: datetime) -> dict[_Named, dict[str, Any]]:
     """The items of each run, counted, with the `sums` of their numbers. One query for each kind."""
     lost = Q(state=ItemState.CLAIMED, lease_until__lte=now)
     counts = {

@@ -25,7 +25,7 @@ from annotation import queries as annotation_queries
 from annotation.crowd import actions as crowd
 from annotation.labels import history
 from annotation.lens import lens
-from annotation.models import Assignment, AuditEvent, Delivery, Study, Webhook
+from annotation.models import Assignment, AuditEvent, Delivery, Plan, Sheet, Study, Webhook
 from annotation.planning import Design, OverlapRequest
 from annotation.queries import undoing
 from annotation.webhooks import actions, delivering, outbox, queries
@@ -33,6 +33,7 @@ from tests import builders
 from tests.annotation.at_once import in_another_connection, postgresql
 from tests.annotation.planning import apply, apply_sections
 from tests.annotation.receiving import ORIGIN, Receiver, deliver, later, made_hook, receiver, states
+from tests.annotation.test_crowd import made, submit_all
 from tests.builders import ApiOf, ClientOf, Leases
 from work import actions as machine
 from work import queries as work
@@ -200,17 +201,21 @@ def test_a_sheet_is_complete_when_what_is_left_of_it_is_taken_back(
     assert len(heard.calls) == 1
 
 
+def given_to_boris_too(leases: Leases, sheet: Sheet) -> Plan:
+    request = annotation_queries.MoreRequest((leases.boriss[0].rater.pk,), (sheet.pk,))
+    drawn = annotation_queries.draw_more(leases.study, request, annotation_queries.had(leases.study)).digest
+    return annotating.give_to_more(study=leases.study, request=request, drawn=drawn, by=leases.manager)
+
+
 def test_a_sheet_is_complete_when_the_plan_of_what_is_left_is_undone(
     leases: Leases, hook: Webhook, heard: Receiver
 ) -> None:
-    loan, boris = builders.sheet(leases.study, "Loan", n_rows=2), leases.boriss[0].rater
+    loan = builders.sheet(leases.study, "Loan", n_rows=2)
     for assignment in builders.assignments(leases.annas[0].rater, loan):
         builders.label(assignment)
         submit(assignment)
-    request = annotation_queries.MoreRequest((boris.pk,), (loan.pk,))
-    drawn = annotation_queries.draw_more(leases.study, request, annotation_queries.had(leases.study)).digest
-    plan = annotating.give_to_more(study=leases.study, request=request, drawn=drawn, by=leases.manager)
-    assert boris.assignments.filter(row__sheet=loan, state="open").count() == 2
+    plan = given_to_boris_too(leases, loan)
+    assert leases.boriss[0].rater.assignments.filter(row__sheet=loan, state="open").count() == 2
     deliver()
     assert heard.events.count("sheet.completed") == 1  # before Boris was given the same
     annotating.undo_plan(plan=plan)
@@ -223,14 +228,9 @@ def test_a_sheet_is_complete_when_the_last_place_of_a_crowd_becomes_free(
     leases: Leases, hook: Webhook, heard: Receiver
 ) -> None:
     sheet = builders.sheet(leases.study, "Crowd", n_rows=2)
-    link = crowd.make_link(
-        study=leases.study, title="May", sheets=[sheet], rows_each=2, people_per_row=2, most_people=2, hours=3,
-        asks_for="", completion_code="C0DE", completion_url="", by=leases.manager,
-    )  # fmt: skip
+    link = made(leases, sheet)
     alba, _bora = (crowd.take_place(link=link, number=number) for number in ("alba", "bora"))
-    for assignment in alba.rater.assignments.select_related("row__sheet", "rater"):
-        builders.label(assignment)
-        submit(assignment)
+    submit_all(alba)
     deliver()
     assert "sheet.completed" not in heard.events
     link.participants.update(came_at=timezone.now() - timedelta(hours=4))
@@ -449,11 +449,9 @@ def taken_in_order(first: Assignment, then: Assignment, deed: Callable[[], objec
 def test_who_undoes_a_plan_and_who_writes_in_its_rows_do_not_wait_for_each_other() -> None:
     leases = builders.leases()
     made_hook(leases.study, "http://127.0.0.1:9")
-    loan, boris = builders.sheet(leases.study, "Loan", n_rows=1), leases.boriss[0].rater
+    loan = builders.sheet(leases.study, "Loan", n_rows=1)
     [annas] = builders.assignments(leases.annas[0].rater, loan)
-    request = annotation_queries.MoreRequest((boris.pk,), (loan.pk,))
-    drawn = annotation_queries.draw_more(leases.study, request, annotation_queries.had(leases.study)).digest
-    plan = annotating.give_to_more(study=leases.study, request=request, drawn=drawn, by=leases.manager)
+    plan = given_to_boris_too(leases, loan)
     assert taken_in_order(annas, plan.assignments.get(), partial(annotating.undo_plan, plan=plan)) == [1]
 
 
@@ -476,10 +474,7 @@ def test_who_comes_for_a_late_place_and_who_writes_in_its_rows_do_not_wait_for_e
     made_hook(leases.study, "http://127.0.0.1:9")
     sheet = builders.sheet(leases.study, "Crowd", n_rows=1)
     [annas] = builders.assignments(leases.annas[0].rater, sheet)
-    link = crowd.make_link(
-        study=leases.study, title="May", sheets=[sheet], rows_each=1, people_per_row=2, most_people=2, hours=3,
-        asks_for="", completion_code="C0DE", completion_url="", by=leases.manager,
-    )  # fmt: skip
+    link = made(leases, sheet, rows_each=1)
     alba = crowd.take_place(link=link, number="alba")
     link.participants.update(came_at=timezone.now() - timedelta(hours=4))
     assert taken_in_order(annas, alba.rater.assignments.get(), partial(crowd.free_late_places, link=link)) == [1]
