@@ -438,6 +438,8 @@ def test_two_judges_stand_side_by_side_and_the_filters_are_said(client: Client, 
     assert re.search(
         r"the judge</th><td dir=\"auto\">A_m</td><td class=\"n\">0\.500</td><td class=\"n\">0\.833</td>", text
     )
+    assert "the judge chose: " in text
+    assert "J1 chose" not in text
 
 
 def test_every_statistic_of_the_agreement_leads_to_the_glossary(client: Client, study: Study) -> None:
