@@ -426,6 +426,17 @@ def test_a_table_is_taken_along_as_it_stands(client: Client, study: Study) -> No
     assert client.get(address, {"table": "items.presence.judges", "person": "nobody"}).status_code == 400
 
 
+def test_levels_are_told_where_a_line_has_one(client: Client, study: Study) -> None:
+    soup = sheet(study, items=2)
+    answered(rater(study, "A1"), soup, ["fn"])
+    assert "landis-koch" not in get(client, study, "report")
+
+    answered(rater(study, "A2"), soup, ["fn"])
+    text = get(client, study, "report")
+    assert "#landis-koch" in text
+    assert "almost perfect" in text
+
+
 def test_two_judges_stand_side_by_side_and_the_filters_are_said(client: Client, study: Study) -> None:
     labelled(study)
     soup = study.sheets.get()
