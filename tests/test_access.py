@@ -758,6 +758,8 @@ TABLE = {
     "ingredient_states:bring": Url(MANAGERS, MANAGERS, args=slug_with_graphs),
     "ingredient_states:probing": Url(READERS, args=slug_with_graphs),
     "ingredient_states:probing-file": Url(READERS, args=lambda world: (*slug_with_graphs(world), "csv")),
+    # The graphs are no task.
+    "ingredient_states:probing-instances": Url(NOT_THERE, args=slug_with_graphs),
     "ingredient_states:download": Url(READERS, args=lambda world: (*slug_with_graphs(world), "json")),
     "ingredient_states:picture": Url(MEMBERS, args=a_picture),
     "recipes:searches": Url(READERS, args=slug),

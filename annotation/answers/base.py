@@ -235,12 +235,20 @@ def unwrapped(spec: QuestionSpec, text: str) -> str:
         text = found[1].strip()
     names = "|".join(re.escape(name) for name in ("the answer is", "final answer", "answer", spec.title, spec.key))
     text = re.sub(rf"\A[*_#\s]*(?:{names})[*_\s]*(?::|=|(?<=is))[*_\s]*", "", text, count=1, flags=re.IGNORECASE)
-    if len(text) > 1 and _QUOTES.get(text[0]) == text[-1] and text.count(text[0]) + text.count(text[-1]) in (2, 4):
-        inner = text[1:-1]
-        if text[0] not in inner and text[-1] not in inner:
-            text = inner.strip()
+    text = unquoted(text)
     if not text:
         raise AnswerRefused(gettext_noop("The model wrote no answer."))
+    return text
+
+
+def unquoted(text: str) -> str:
+    """A text without the quotes around it.
+
+    >>> unquoted("“a”"), unquoted("'a', 'b'")
+    ('a', "'a', 'b'")
+    """
+    if len(text) > 1 and _QUOTES.get(text[0]) == text[-1] and {text[0], text[-1]}.isdisjoint(text[1:-1]):
+        return text[1:-1].strip()
     return text
 
 

@@ -17,6 +17,7 @@ from annotation.answers.base import (
     label_studio_texts,
     tidy,
     unlisted,
+    unquoted,
     unwrapped,
 )
 from annotation.answers.codes import Value
@@ -24,6 +25,7 @@ from annotation.scheme.spec import Level, QuestionSpec, TextSpec
 from base.sentences import gettext_noop
 
 _SECONDS = 0.2  # for one pattern; others take a thousandth
+_WIDE = {",": "，、", ";": "；"}  # what stands for a separator where signs are wide
 _PART = "\x1f"  # between the parts of a key; no stored text has it
 
 
@@ -113,9 +115,16 @@ class Text(AnswerKind):
         return float(Levenshtein.normalized_distance(cast(str, a).casefold(), cast(str, b).casefold()))
 
     def from_judge(self, spec: QuestionSpec, text: str) -> Value:
-        """What was written; of a list each line is a part. The signs of a list are no part of a text on one line."""
+        """What was written; of a list each line is a part, without quotes around it, and Japanese and Chinese signs
+        separate parts, too. The signs of a list are no part of a text on one line."""
         own, text = _own(spec), unwrapped(spec, text)
-        return self.canonical(spec, text if own.lines else (own.separator or " ").join(unlisted(text)))
+        if not own.lines:
+            text = (own.separator or " ").join(unlisted(text))
+        if own.separator:
+            for sign in _WIDE.get(own.separator, ""):
+                text = text.replace(sign, own.separator)
+            text = own.separator.join(unquoted(part.strip()) for part in text.split(own.separator))
+        return self.canonical(spec, text)
 
     def to_label_studio(self, spec: QuestionSpec, value: Value) -> dict[str, Any]:
         return {"type": "textarea", "value": {"text": [value]}}

@@ -209,6 +209,8 @@ def composing_messages() -> dict[str, str]:
         "afterwards": _("There afterwards: {things}"),
         "nothingLeft": _("nothing"),
         "removeChange": _("Take this change out"),
+        "addChange": _("Add"),
+        "throwAway": _("Throw away"),
         "becomesNothing": _("Write what becomes of {things}; a dash (–) throws it away."),
         "pickFirst": _("Pick what is thrown away first."),
         "noSuchThing": _("“{name}” is not there at this step. Tab: write it as something new."),

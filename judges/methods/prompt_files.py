@@ -138,12 +138,22 @@ class Rating(_Spec):
 
 class Writing(_Spec):
     """A question that is answered in the model's own words: the name that stands before its answer, what is asked, what
-    an answer looks like (as the question's kind has it, where this is silent), and whether a brief reason is asked."""
+    an answer looks like (as the question's kind has it, where this is silent), and whether a brief reason is asked.
+
+    `bare`: the wording is all that is asked, as in a prompt that somebody else has published; the answer is the whole
+    of what is written."""
 
     name: _Name
     wording: Annotated[str, Field(min_length=1)]
     form: str = ""
     reason: bool = False
+    bare: bool = False
+
+    @model_validator(mode="after")
+    def _asks_for_nothing_more(self) -> Self:
+        if self.bare and (self.form or self.reason):
+            raise ValueError(_("“bare” asks the wording alone: leave out “form” and “reason”"))
+        return self
 
 
 class QuestionPrompt(_Spec):
@@ -209,6 +219,20 @@ class PromptSpec(_Spec):
     def _thinks_freely(self) -> Self:
         if self.thinking.strip() and self.grammar:
             raise ValueError(_("“thinking” asks for thoughts, and “grammar” binds all that is written: take one"))
+        return self
+
+    @model_validator(mode="after")
+    def _bare_alone(self) -> Self:
+        bare = [name for name, asked in self.questions.items() if asked.writing and asked.writing.bare]
+        shared = self.grammar or self.thinking.strip() or self.whole_table
+        if bare and (shared or any(name in chain.from_iterable(self.together) for name in bare)):
+            raise ValueError(
+                _(
+                    "“%(question)s” is asked “bare”, in its wording alone, which goes with none of “together”, "
+                    "“whole_table”, “thinking” and “grammar”"
+                )
+                % {"question": bare[0]}
+            )
         return self
 
     @model_validator(mode="after")

@@ -177,6 +177,7 @@ def asking(
         form=prompt.writing.form or writing.form_of(question),
         spec=question,
         reason=prompt.writing.reason,
+        bare=prompt.writing.bare,
     )
 
 

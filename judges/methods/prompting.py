@@ -96,6 +96,8 @@ asked, and only what is written below a line ANSWER is read:
 
     thinking: Think step by step first, in a few short sentences.
 
+A question that is written with `bare: true` is asked in its wording alone; nothing is said of the answer's form.
+
 `examples` stand before the cells of a question; a page draws them from people's labels
 (`judges.calibrations.examples`). Of a judge that writes they are whole documents with their answers, and stand before
 the first line of `row` that has a placeholder; of questions that are asked together those of the first that has some

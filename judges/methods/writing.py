@@ -44,13 +44,15 @@ __all__ = [
 @dataclass(frozen=True)
 class Asking:
     """One question. `name`: a word or some, as the model shall write it; `form`: what an answer looks like; `spec`: the
-    question with the options that are offered; `reason`: whether a brief one is asked for."""
+    question with the options that are offered; `reason`: whether a brief one is asked for; `bare`: nothing is asked but
+    the wording, and the whole answer is its own."""
 
     name: str
     wording: str
     form: str
     spec: QuestionSpec
     reason: bool = False
+    bare: bool = False
 
 
 @dataclass(frozen=True)
@@ -120,6 +122,8 @@ PLACE = "<answer>"  # in the form that a model is shown; one that writes it agai
 
 def request(asked: Sequence[Asking], *, thinking: str = "") -> str:
     """The question after the evidence; of several, one answer is to hold all. `thinking`: as in `into_form`."""
+    if asked[0].bare:
+        return asked[0].wording
     told = [] if len(asked) == 1 else [f"Answer {len(asked)} questions."]
     told += [*questions_of(asked), "", into_form(thinking), *form_lines(asked)]
     return "\n".join(told)
@@ -162,14 +166,15 @@ def answer_lines(asked: Sequence[Asking], said: Sequence[Written]) -> list[str]:
     lines = []
     for asking, one in zip(asked, said, strict=True):
         text = kind_of(asking.spec).for_model(asking.spec, one.value)
-        lines += [f"{asking.name}:", text] if asking.spec.kind in _SEVERAL_LINES else [f"{asking.name}: {text}"]
+        on_its_own = asking.spec.kind in _SEVERAL_LINES
+        lines += [text] if asking.bare else [f"{asking.name}:", text] if on_its_own else [f"{asking.name}: {text}"]
         lines += [f"Reason: {one.reason}"] if asking.reason and one.reason else []
     return lines
 
 
 def opening(asking: Asking) -> str:
     """What a plain prompt ends in, so that a model which only continues texts continues with the answer."""
-    return f"{asking.name}:"
+    return "" if asking.bare else f"{asking.name}:"
 
 
 def ends(asked: Sequence[Asking]) -> tuple[str, ...]:
@@ -229,6 +234,10 @@ def read(
     names = [asking.name for asking in asked]
     parts = _members(text, names) or _parts(text, names, opened=opened, first=first or opened)
     is_all_answer = not opened and (not thinking or below is not None)
+    if not parts and asked[0].bare and opened:
+        text = text.lstrip()
+        ended = _EMPTY_LINE.search(text)
+        parts = {asked[0].name: _Part(text[: ended.start()] if ended else text, is_last=not ended)}
     if not parts and len(asked) == 1 and is_all_answer and PLACE not in text:
         parts = {asked[0].name: _Part(text, is_last=True)}
     return [_read(parts.get(asking.name), asking, any_other=bool(parts), cut=cut) for asking in asked]

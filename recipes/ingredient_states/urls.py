@@ -13,5 +13,6 @@ urlpatterns = [
     path("studies/<slug:slug>/graphs/graphs.<str:ending>", views.download, name="download"),
     path("studies/<slug:slug>/report/probing/", probing.tasks, name="probing"),
     path("studies/<slug:slug>/report/probing/models.<str:ending>", probing.download, name="probing-file"),
+    path("studies/<slug:slug>/report/probing/instances/", probing.instances, name="probing-instances"),
     path("rows/<int:pk>/picture/", views.picture, name="picture"),
 ]

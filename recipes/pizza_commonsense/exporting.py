@@ -18,6 +18,7 @@ TYPES = {
     "txt": ("text/plain; charset=utf-8", "txt"),
     "chat": ("application/jsonl", "jsonl"),
     "text": ("application/jsonl", "jsonl"),
+    "t5": ("application/jsonl", "jsonl"),
     "requests": ("application/jsonl", "jsonl"),
 }
 
@@ -49,7 +50,8 @@ def exported(tables: Sequence[Table], wanted: Wanted) -> bytes:
     """The content of a file.
 
     Raises:
-        TablesRefused: there are fewer recipes than parts, or too few tables to draw demonstrations from.
+        TablesRefused: there are fewer recipes than parts, too few tables to draw demonstrations from, or more
+            instructions than T5 has masks for.
     """
     form, masks, seed = wanted.form, wanted.masks, wanted.seed
     asking = Asking()
@@ -70,10 +72,11 @@ def exported(tables: Sequence[Table], wanted: Wanted) -> bytes:
     lines = training.examples(
         tables,
         masks=Masks(masks if masks in set(Masks) else Masks.ALL),
-        chat=form != "text",
+        chat=form not in ("text", "t5"),
         targets=form != "requests",
         seed=seed,
         asking=asking,
+        sentinels=form == "t5",
     )
     return "".join(lines).encode()
 

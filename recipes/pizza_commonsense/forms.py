@@ -178,6 +178,7 @@ class ExportForm(forms.Form):
         ("txt", _("serialised, as models read it")),
         ("chat", _("training data: chat")),
         ("text", _("training data: text to text")),
+        ("t5", _("training data: text to text, with T5's masks")),
         ("requests", _("requests without targets: chat")),
     ]
     rater = forms.ChoiceField(label=_("Answers of"), required=False)

@@ -3,7 +3,8 @@
     instructions <s> input <s> actions <s> output <n>
     mix the flour and the water . <s> <in 0> <s> mix <s> <out 0>
 
-What is masked is also written as a text of its own: `<in 0> (flour; water) <out 0> dough`.
+What is masked is also written as a text of its own: `<in 0> (flour; water) <out 0> dough`. T5 has masks of its own,
+its sentinels: `<extra_id_0> (flour; water) <extra_id_1> dough`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from recipes.pizza_commonsense.records import CELLS, Cells, Place, Table, Tables
 
 HEAD = "instructions <s> input <s> actions <s> output <n>"
 MASKED = {"input": "in", "output": "out", "action": "act"}
-_MASK = re.compile(r"<\s*(in|out|act)\s*(\d{1,3})\s*>", re.IGNORECASE)
+SENTINELS = 100  # that T5 knows
+_MASK = re.compile(r"<\s*(?:(in|out|act)\s*(\d{1,3})|extra_id_(\d{1,2}))\s*>", re.IGNORECASE)
 _CELL_OF = {"in": "input", "out": "output", "act": "action"}
 _WORD = re.compile(r"\w+")
 _NUMBERED = re.compile(r"^\s*\(?\d{1,3}(?:[.):]+(?!\d)|\s*$)")
@@ -43,21 +45,35 @@ def some(table: Table, n: int, *, seed: int, cells: Collection[str] = ("input", 
     return frozenset(random.Random(f"{seed}:{table.id}:{table.title}").sample(known, min(n, len(known))))  # noqa: S311
 
 
-def serialise(table: Table, masked: Collection[Place] = ()) -> str:
+def mask_of(line: int, cell: str, *, sentinels: bool = False) -> str:
+    """What stands for a cell. Sentinels are counted over inputs and outputs from the top, whichever of them are masked:
+    each says so which cell it is, and of a whole table they are in T5's order.
+
+    >>> mask_of(1, "input"), mask_of(1, "input", sentinels=True), mask_of(1, "output", sentinels=True)
+    ('<in 1>', '<extra_id_2>', '<extra_id_3>')
+    """
+    return f"<extra_id_{2 * line + (cell == 'output')}>" if sentinels else f"<{MASKED[cell]} {line}>"
+
+
+def serialise(table: Table, masked: Collection[Place] = (), *, sentinels: bool = False) -> str:
     """A table in the form above, a line an instruction."""
     lines = [HEAD]
     for line, instruction in enumerate(table.instructions):
         shown = [
-            f"<{MASKED[cell]} {line}>" if (line, cell) in masked else written(table.said(line, cell)) for cell in CELLS
+            mask_of(line, cell, sentinels=sentinels) if (line, cell) in masked else written(table.said(line, cell))
+            for cell in CELLS
         ]
         lines.append(" <s> ".join([instruction, *shown]))
     return "\n".join(lines)
 
 
-def target(table: Table, masked: Collection[Place]) -> str:
+def target(table: Table, masked: Collection[Place], *, sentinels: bool = False) -> str:
     """What stands behind each mask, in the order of the table."""
     places = [(line, cell) for line in range(len(table.instructions)) for cell in CELLS if (line, cell) in masked]
-    return " ".join(f"<{MASKED[cell]} {line}> {written(table.said(line, cell))}".rstrip() for line, cell in places)
+    return " ".join(
+        f"{mask_of(line, cell, sentinels=sentinels)} {written(table.said(line, cell))}".rstrip()
+        for line, cell in places
+    )
 
 
 @dataclass(frozen=True)
@@ -198,7 +214,14 @@ def _of_masks(text: str) -> dict[Place, str]:
     for head, following in itertools.zip_longest(heads, heads[1:]):
         said = text[head.end() : following.start() if following else len(text)]
         said = said.strip().strip("-").strip().removeprefix(":").strip()
-        place = int(head[2]), _CELL_OF[head[1].casefold()]
+        place = _place_of(head)
         if place not in found and (answer := plain(said.split("\n")[0])):
             found[place] = answer
     return found
+
+
+def _place_of(mask: re.Match[str]) -> Place:
+    if mask[1]:
+        return int(mask[2]), _CELL_OF[mask[1].casefold()]
+    line, is_output = divmod(int(mask[3]), 2)
+    return line, "output" if is_output else "input"

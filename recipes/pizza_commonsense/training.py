@@ -1,6 +1,7 @@
 """Training data and requests for models elsewhere: tables with masked cells, and what stands behind the masks. Pure.
 
-Text-to-text: {"id", "input": the masked table, "target": what is behind the masks}. Chat: {"id", "messages":
+Text-to-text: {"id", "input": the masked table, "target": what is behind the masks}, with the masks of this pack or with
+T5's; of a table without answers the input alone, which is what a model is asked. Chat: {"id", "messages":
 [...]}, the masked table as the user's message and the target as the assistant's; without targets it is what a model
 is asked. Demonstrations can stand before it, other tables with their targets, and it can be asked to think first."""
 
@@ -78,31 +79,39 @@ def examples(
     targets: bool = True,
     seed: int = 1,
     asking: Asking | None = None,
+    sentinels: bool = False,
 ) -> Iterator[str]:
     """JSON lines, in which each table is called as `records.called` says. `asking`: of requests, which are in the chat
-    form and without targets.
+    form and without targets. `sentinels`: with T5's masks.
 
     Raises:
-        TablesRefused: the pool has fewer tables that can be demonstrations of another than are wanted.
+        TablesRefused: the pool has fewer tables that can be demonstrations of another than are wanted; a table has more
+            cells than T5 has sentinels.
     """
     asking = asking or Asking()
     system = _TASK + (_THINKING if asking.thinking else _FORM)
     pool = [(one, sets) for one in asking.pool if (sets := _complete(one, masks, seed=seed))]
     for table, name in zip(tables, called(tables), strict=True):
+        if sentinels and 2 * len(table.instructions) > serialised.SENTINELS:
+            raise TablesRefused(
+                _("“%(title)s” has %(n)s instructions; T5 has masks for %(most)s.")
+                % {"title": table.title, "n": len(table.instructions), "most": serialised.SENTINELS // 2}
+            )
         before = list(_demonstrated(table, pool, asking, masks, seed=seed))
         for n, places in enumerate(masked(table, masks, seed=seed)):
             asked = _asked(places, masks)
             known = frozenset(place for place in asked if place in table.cells)
-            if targets and not known:
+            if targets and not known and (chat or table.cells):
                 continue
             told = {"id": name, "n": n}
-            shown, target = serialised.serialise(table, places), serialised.target(table, known)
+            shown = serialised.serialise(table, places, sentinels=sentinels)
+            target = serialised.target(table, known, sentinels=sentinels)
             if chat:
                 messages = [{"role": "system", "content": system}, *before, {"role": "user", "content": shown}]
                 messages += [{"role": "assistant", "content": target}] if targets else []
                 yield json.dumps(told | {"messages": messages}, ensure_ascii=False) + "\n"
             else:
-                pair = {"input": shown, **({"target": target} if targets else {})}
+                pair = {"input": shown, **({"target": target} if targets and known else {})}
                 yield json.dumps(told | pair, ensure_ascii=False) + "\n"
 
 

@@ -115,6 +115,31 @@ def test_twelve_steps_are_drawn_by_keys_changed_in_the_middle_and_drawn_again(gr
     assert [state.name for state in mine.graph.world(12)] == ["egg white", "baked buns"]
 
 
+def test_a_step_is_drawn_by_the_mouse(grid: Grid) -> None:
+    page = grid.page
+    things, becomes = page.get_by_role("listbox", name="What is there"), page.get_by_role("combobox", name="becomes")
+    page.locator(f"#{grid.id('Recipe', BUNS.steps[2], 'change')}").dblclick()
+    add, thrown = page.get_by_role("button", name="Add", exact=True), page.get_by_role("button", name="Throw away")
+    expect(add).to_be_hidden()
+    expect(thrown).to_be_hidden()
+    for name, made in (("2 eggs", "yolk, egg white"), ("80 g butter", "melted butter")):
+        things.get_by_role("option", name=name).click()
+        expect(thrown).to_be_visible()
+        becomes.fill(made)
+        expect(thrown).to_be_hidden()
+        add.click()  # a click on the next thing would join it to this one
+    things.get_by_role("option", name="pearl sugar").click()
+    thrown.click()
+    page.get_by_role("button", name="Take it").click()
+    grid.settle()
+    [label] = Label.objects.filter(assignment__rater__user__username="anna")
+    assert label.value == [
+        {"from": ["2 eggs"], "to": ["yolk", "egg white"]},
+        {"from": ["80 g butter"], "to": ["melted butter"]},
+        {"from": ["pearl sugar"], "to": []},
+    ]
+
+
 def finished(grid: Grid) -> None:
     """Anna has all twelve steps already."""
     [assignment] = Assignment.objects.filter(rater__user__username="anna")

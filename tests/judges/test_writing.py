@@ -237,6 +237,49 @@ def test_a_plain_answer_ends_at_its_empty_line_unless_it_repeats_the_form(
     assert ':"bread"' in set(codes(run).values())
 
 
+BARE = """\
+row: |
+  A $row_cuisine recipe
+questions:
+  steps.minutes:
+    writing:
+      name: MINUTES
+      bare: true
+      wording: |
+        How long does “$facet_instruction” take?
+        One whole number and nothing else.
+"""
+
+
+@pytest.mark.parametrize("chat", [True, False])
+def test_a_wording_can_be_all_that_is_asked(study: Study, scripted: ScriptedBackend, chat: bool) -> None:
+    scripted.says = lambda prompt, seed: "40\n\nHow long" if "Bake" in prompt and not chat else "5"
+    run = done(study, writing_judge(BARE, chat=chat))
+    first = scripted.asked[0][0]
+    assert first.endswith("recipe\n\nHow long does “Mix” take?\nOne whole number and nothing else.")
+    assert codes(run) == {("Mix", "minutes"): ":5", ("Bake", "minutes"): ":5" if chat else ":40"}
+    assert unread(run) == []
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence"),
+    [
+        ("      reason: true\n", "leave out “form” and “reason”"),
+        ("      form: a number\n", "leave out “form” and “reason”"),
+        ("grammar: true\n", "in its wording alone"),
+        ("thinking: Think.\n", "in its wording alone"),
+        ("whole_table: true\n", "in its wording alone"),
+        (
+            "  steps.output:\n    writing: {name: OUTPUT, wording: What}\ntogether: [[steps.output, steps.minutes]]\n",
+            "in its wording alone",
+        ),
+    ],
+)
+def test_a_wording_that_is_all_goes_with_nothing_that_adds_to_it(more: str, sentence: str) -> None:
+    with pytest.raises(PromptError, match=sentence):
+        check(BARE + more, "writing")
+
+
 def check(prompt: str, method: str) -> None:
     prompting.check_against(prompting.load_prompt(prompt), load_scheme(SCHEME), method)
 

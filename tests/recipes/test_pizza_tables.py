@@ -492,6 +492,41 @@ def test_training_data() -> None:
         assert all("<in" in one or "<out" in one for one in requests)
 
 
+def test_t5_has_masks_of_its_own_and_is_read_by_them() -> None:
+    table = Table("Dough", "d", ("mix", "bake"), {(0, "input"): "flour; water", (0, "output"): "dough",
+                  (0, "action"): "mix", (1, "input"): "dough", (1, "output"): "bread"})  # fmt: skip
+    (line,) = exporting.exported([table], exporting.Wanted("t5")).decode().splitlines()
+    told = json.loads(line)
+    assert told["input"].splitlines()[1:] == [
+        "mix <s> <extra_id_0> <s> mix <s> <extra_id_1>",
+        "bake <s> <extra_id_2> <s>  <s> <extra_id_3>",
+    ]
+    assert told["target"] == "<extra_id_0> (flour; water) <extra_id_1> dough <extra_id_2> dough <extra_id_3> bread"
+    # Whatever is masked, a mask says which cell it is: what comes back needs nothing else to be read.
+    answers = {place: answer for place, answer in table.cells.items() if place[1] != "action"}
+    for masks in (Masks.ALL, Masks.OUTPUTS, Masks.LINES, Masks.CELLS):
+        made = exporting.exported([table], exporting.Wanted("t5", masks=masks)).decode().splitlines()
+        (read,) = exporting.predictions("\n".join(made), [table]).tables
+        assert read.cells == {
+            place: said for place, said in answers.items() if masks != Masks.OUTPUTS or place[1] == "output"
+        }
+    # T5 ends what it writes with the next mask.
+    assert serialised.read("<extra_id_0> (flour; water) <extra_id_1> dough <extra_id_2>", table).cells == {
+        (0, "input"): "flour; water",
+        (0, "output"): "dough",
+    }
+    long = Table("Long", "l", ("stir",) * 51, {})
+    with pytest.raises(TablesRefused, match="“Long” has 51 instructions; T5 has masks for 50"):
+        exporting.exported([long], exporting.Wanted("t5"))
+
+
+@pytest.mark.parametrize("form", ["text", "t5"])
+def test_a_model_that_takes_text_is_asked_about_open_tables(form: str) -> None:
+    table = Table("Dough", "d", ("mix", "bake"), {})
+    (line,) = exporting.exported([table], exporting.Wanted(form)).decode().splitlines()
+    assert json.loads(line).keys() == {"id", "n", "input"}
+
+
 # --- demonstrations, thoughts, parts --------------------------------------------------------------------------------
 
 

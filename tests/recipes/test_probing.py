@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import html
+import json
 import re
 import uuid
 from pathlib import Path
@@ -23,9 +24,10 @@ from annotation.evidence.kinds import PARAGRAPH
 from annotation.models import Label, Rater, Role, Row, Study
 from annotation.scheme.spec import load_scheme
 from judges import actions as judging
+from judges.methods import writing
 from judges.methods.prompting import check_against, load_prompt
 from judges.runs import labelling
-from recipes.ingredient_states.probing import derivers, overlap, tasks
+from recipes.ingredient_states.probing import derivers, overlap, scores, tasks
 from recipes.ingredient_states.probing.parts import Part, Split, part_of
 from recipes.ingredient_states.probing.tasks import Recipe, Task, chance_of, instances, jsonl
 from reports import paragraphs, queries
@@ -405,6 +407,16 @@ def test_letters_are_right_in_any_order(annotated: Study) -> None:
     rater = answer(made, "A1", "person", 10**6)
     assert rater.assignments.exists()
     assert lines(tables_of(made)["task.answer.probing"])["A1"]["accuracy"] == 1.0
+
+
+@pytest.mark.parametrize("said", ["a, b", "'a', 'b'", "a、b", "A，b", "LETTERS: b, a"])
+def test_letters_are_read_as_models_write_them(said: str) -> None:
+    """The paper's prompt shows letters in quotes, and asks in Japanese."""
+    question = load_scheme(scheme_text("probing-tracing")).sections[0].questions[0]
+    asking = writing.Asking("LETTERS", "Which?", writing.form_of(question), question)
+    (read,) = writing.read(said, [asking])
+    assert isinstance(read, writing.Written)
+    assert scores.same(f":{json.dumps(read.value)}", "a, b")
 
 
 def test_a_part_of_the_recipes_becomes_a_study(annotated: Study) -> None:

@@ -10,13 +10,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from django.test import Client
 from django.urls import reverse
 from openpyxl import load_workbook
 
 from annotation import actions
 from annotation.actions import Answer
 from annotation.deriving.actions import derive_study
-from annotation.models import Look, Role, Study
+from annotation.models import Assignment, Look, Role, Study
 from judges import actions as judging
 from judges.models import Judge
 from recipes.ingredient_states.probing.across import TaskResults, lines_of, table_of
@@ -229,3 +230,78 @@ def test_judges_are_known_by_the_model_behind_them(
     assert float(told[model, "Step reference: Accuracy"]) == pytest.approx(12 / 36)
     assert float(told[model, "Ingredient usage: Accuracy"]) == pytest.approx(11 / 33)
     assert told[model, "Mean"] == ""
+
+
+# --- wrong answers ----------------------------------------------------------------------------------------------------
+
+
+def wrong_rows(client: Client, study: Study, **asked: object) -> list[dict[str, str]]:
+    page = client.get(
+        reverse("ingredient_states:probing-instances", args=[study.slug]), {"n": 5, "seed": 1, "csv": 1, **asked}
+    )
+    return list(csv.DictReader(io.StringIO(page.content.decode())))
+
+
+def test_who_reads_how_models_do_sees_what_they_get_wrong(
+    annotated: Study, tasks: dict[str, Study], client_of: ClientOf
+) -> None:
+    made, rene = tasks["probing-usage"], builders.user("rene")
+    actions.add_member(study=made, user=rene, role=Role.RESEARCHER)
+    answer(made, "reader", "judge", 31)
+    answer(made, "guesser", "judge", 20)
+    client = client_of(rene)
+
+    found = wrong_rows(client, made)
+    assert len(found) == 2 * 13  # each instance that one of them got wrong, with what both say
+    assert [row["is_right"] for row in found if row["rater"] == "reader"].count("no") == 2
+    assert {row["answer"] == row["right"] for row in found if row["is_right"] == "no"} == {False}
+    assert {row["right"] for row in found} <= {"True", "False"}  # as the question says them
+    assert len(wrong_rows(client, made, rater="reader")) == 2 * 2
+
+    page = client.get(reverse("ingredient_states:probing-instances", args=[made.slug]), {"n": 5, "seed": 1})
+    said = page.content.decode()
+    assert "13 instances are answered wrongly; 5 shown." in said
+    assert said.count(">Right</strong>") == 5
+    (first,) = {row["recipe"] for row in found[:1]}
+    assert (
+        reverse("annotation:lens", args=[made.sheets.get(title=first).pk])
+        in (
+            client.get(reverse("ingredient_states:probing-instances", args=[made.slug]), {"n": 200, "seed": 1})
+        ).content.decode()
+    )
+    again = client.get(reverse("ingredient_states:probing-instances", args=[made.slug]), {"n": 5, "seed": 1})
+    assert again.content.decode().partition("<main")[2] == said.partition("<main")[2]
+    assert Look.objects.filter(user=rene, sheet__study=made).exists()
+    overview = client.get(reverse(PAGE, args=[made.slug])).content.decode()
+    assert reverse("ingredient_states:probing-instances", args=[made.slug]) in overview
+    assert (
+        "is not understood"
+        in client.get(
+            reverse("ingredient_states:probing-instances", args=[made.slug]), {"n": 0, "seed": 1}
+        ).content.decode()
+    )
+
+
+def test_what_contains_an_ingredient_is_told_by_names(annotated: Study, client_of: ClientOf) -> None:
+    whole, each = derived(annotated, "probing-tracing"), derived(annotated, "probing-tracing-each")
+    root = builders.user("root", superuser=True)
+    for made in (whole, each):
+        answer(made, "J", "judge", 0)
+    client = client_of(root)
+    letters, things = wrong_rows(client, whole)[0], wrong_rows(client, each)[0]
+    names = dict(thing.split(") ") for thing in letters["things"].split("; "))
+    assert [names[letter] for letter in letters["right"].split(", ")] == things["right"].split("; ")
+    assert letters["ingredient"] == things["ingredient"]
+    assert (letters["rater"], letters["is_right"], things["is_right"]) == ("J", "no", "no")
+    assert set(things["right"].split("; ")).isdisjoint(things["answer"].split("; "))  # all were said the wrong way
+
+
+def test_an_answer_that_cannot_be_read_is_wrong_and_said_to_be_none(annotated: Study, client_of: ClientOf) -> None:
+    made = derived(annotated, "probing-usage")
+    rater = answer(made, "J", "judge", 10**6)
+    work = rater.assignments.order_by("row__sheet__position", "row__position")[0]
+    work.labels.all().delete()
+    rater.assignments.filter(pk=work.pk).update(state=Assignment.State.FAILED, failure="The model said nothing.")
+    (row,) = wrong_rows(client_of(builders.user("root", superuser=True)), made)
+    assert (row["answer"], row["is_right"]) == ("", "no")
+    assert row["right"] in ("True", "False")

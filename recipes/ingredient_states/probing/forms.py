@@ -5,6 +5,7 @@ from typing import Any
 
 from django import forms
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from annotation.models import Study
 from recipes.ingredient_states.probing.across import TITLES
@@ -38,3 +39,15 @@ class BaseForm(forms.Form):
         self.fields["base"] = forms.ChoiceField(
             label=_("Held against"), choices=[("", _("none")), *((name, name) for name in names)], required=False
         )
+
+
+class WrongForm(forms.Form):
+    """Whose wrong answers are shown, and how many of them."""
+
+    rater = forms.ChoiceField(label=gettext_lazy("Wrong by"), required=False)
+    n = forms.IntegerField(label=gettext_lazy("How many"), min_value=1, max_value=200, initial=10)
+    seed = forms.IntegerField(label=gettext_lazy("Seed"), min_value=0, max_value=2**31 - 1, initial=1)
+
+    def __init__(self, *args: Any, raters: Iterable[str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["rater"].choices = [("", _("any of them")), *((code, code) for code in raters)]  # type: ignore[attr-defined]

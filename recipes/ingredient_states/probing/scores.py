@@ -67,17 +67,26 @@ def asked_in(table: LabelTable) -> list[Asked]:
     ]
 
 
-def scores(table: LabelTable, question: str, asked: list[Asked], filters: Filters) -> list[Score]:
-    """Of each rater with answers, gold left out, in the order of the table. Of repeats the first counts."""
+def said_in(table: LabelTable, question: str, filters: Filters) -> dict[tuple[int, int], str]:
+    """The code of what each rater says of each row, by their places. Of repeats the first counts."""
     number = next(n for n, (section, spec) in enumerate(table.questions) if f"{section.key}.{spec.key}" == question)
-    verdict: dict[tuple[int, int], bool] = {}  # (rater, row)
+    said: dict[tuple[int, int], str] = {}
     drafts = {draft.label for draft in table.drafts if not draft.confirmed}
     for place, (assignment, _column, of, *_rest) in enumerate(table.labels.tolist()):
         work = table.assignments[assignment]
         counts = work.repeat == 1 and (work.state == "submitted" or not filters.submitted_only)
         if of == number and counts and place not in drafts:
-            answer = table.rows[work.row].facets.get("answer", "")
-            verdict[work.rater, work.row] = same(table.code_of(place), answer)
+            said[work.rater, work.row] = table.code_of(place)
+    return said
+
+
+def scores(table: LabelTable, question: str, asked: list[Asked], filters: Filters) -> list[Score]:
+    """Of each rater with answers, gold left out, in the order of the table. Of repeats the first counts."""
+    number = next(n for n, (section, spec) in enumerate(table.questions) if f"{section.key}.{spec.key}" == question)
+    verdict = {
+        (rater, row): same(code, table.rows[row].facets.get("answer", ""))
+        for (rater, row), code in said_in(table, question, filters).items()
+    }
     without_answer: tuple[SkipEntry | UnreadableEntry, ...] = (*table.unreadable, *table.skips)
     tried = {
         (table.assignments[one.assignment].rater, table.assignments[one.assignment].row)

@@ -1,8 +1,9 @@
-"""The page of a study's probing tasks: models by tasks, and the same as files."""
+"""The pages of a study's probing tasks: models by tasks, instances that somebody got wrong; the same as files."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
 from django.http import Http404, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import render
@@ -10,18 +11,23 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
+from annotation import doors
 from annotation.actions import note_looks
 from annotation.deriving import queries as deriving
-from annotation.models import Study, User
+from annotation.models import Rater, Study, User
 from annotation.people.access import AppRequest, for_roles
-from recipes.ingredient_states.probing import across, results
-from recipes.ingredient_states.probing.forms import BaseForm, StudiesForm
+from recipes.ingredient_states.probing import across, results, wrong
+from recipes.ingredient_states.probing.derivers import FORMS
+from recipes.ingredient_states.probing.forms import BaseForm, StudiesForm, WrongForm
 from recipes.ingredient_states.probing.results import READERS
 from recipes.ingredient_states.probing.tasks import Task
+from reports import queries
+from reports.data.arrays import Filters
 from reports.exports.files import TYPES, tables_file
 from reports.hiring import actions as hiring
 from reports.models import TestLook
 from reports.tables import ReportTable
+from reports.words import code_of
 
 
 @dataclass(frozen=True)
@@ -90,3 +96,29 @@ def download(request: AppRequest, study: Study, ending: str) -> HttpResponse:
     response = HttpResponse(tables_file(contents, ending), content_type=TYPES[ending])
     response["Content-Disposition"] = f'attachment; filename="{name}.{ending}"'
     return response
+
+
+@require_GET
+@for_roles(*READERS)
+def instances(request: AppRequest, study: Study) -> HttpResponse:
+    """Instances of one task that somebody got wrong, drawn, beside what is right; all of them as CSV."""
+    if study.scheme.slug not in FORMS:
+        raise Http404
+    table = queries.label_table(study, Filters())
+    raters = [code_of(rater) for rater in table.raters if rater.kind != Rater.Kind.GOLD]
+    form = WrongForm(request.GET if "seed" in request.GET else {"n": 10, "seed": 1}, raters=raters)
+    context: dict[str, object] = {"study": study, "here": "ingredient_states:probing", "form": form}
+    if form.is_valid():
+        said = form.cleaned_data
+        note_looks(sheets=study.sheets.all(), user=request.user)
+        doors.labels_were_read(study, request.user)
+        found = wrong.wrong_in(table, rater=said["rater"])
+        if "csv" in request.GET:
+            name = f"{study.slug}-wrong-{timezone.localdate().isoformat()}.csv"
+            headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+            return HttpResponse(wrong.as_csv(found), content_type="text/csv; charset=utf-8", headers=headers)
+        sheets = dict(study.sheets.values_list("title", "pk"))
+        shown = wrong.drawn(found, said["n"], seed=said["seed"])
+        asked = urlencode({**said, "csv": 1})
+        context |= {"shown": [(one, sheets[one.recipe]) for one in shown], "n_found": len(found), "csv": f"?{asked}"}
+    return render(request, "recipes/probing_wrong.html", context)

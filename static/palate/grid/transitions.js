@@ -63,7 +63,10 @@ export class TransitionsEditor {
     const picking = make("div");
     picking.append(make("h3", { textContent: words.there }), this.find, this.things);
     const making = make("p", { className: "making" });
-    making.append(this.from, make("span", { textContent: "→", ariaHidden: "true" }), this.becomes);
+    this.add = make("button", { type: "button", tabIndex: -1, textContent: words.addChange });
+    this.throwAway = make("button", { type: "button", tabIndex: -1, textContent: words.throwAway });
+    const arrow = make("span", { textContent: "→", ariaHidden: "true" });
+    making.append(this.from, arrow, this.becomes, this.add, this.throwAway);
     const changes = make("div");
     changes.append(make("h3", { textContent: words.changes }), this.made, making, this.afterwards);
     this.element = make("div", { className: "step-editor" });
@@ -78,6 +81,7 @@ export class TransitionsEditor {
     this.find.addEventListener("keydown", (event) => this.pressFind(event));
     this.becomes.addEventListener("input", () => {
       this.change({ ...this.draft, to: this.becomes.value }, { kind: "to", isDrawn: true });
+      this.drawButtons();
       this.offer();
     });
     this.becomes.addEventListener("keydown", (event) => this.pressBecomes(event));
@@ -87,6 +91,8 @@ export class TransitionsEditor {
       const n = item ? [...this.things.children].indexOf(item) : -1;
       if (this.listed[n]) this.pick(this.listed[n].name);
     });
+    this.add.addEventListener("click", () => this.conclude());
+    this.throwAway.addEventListener("click", () => this.conclude(true));
     this.made.addEventListener("keydown", (event) => this.pressMade(event));
     this.made.addEventListener("click", (event) => {
       const button = placeOf(event).closest("button");
@@ -220,6 +226,14 @@ export class TransitionsEditor {
       return make("span", { className: "thing", textContent: isPart ? `${name} (${this.words.partStays})` : name });
     });
     this.from.replaceChildren(...(names.length ? names : [make("span", { className: "quiet", textContent: "…" })]));
+    this.drawButtons();
+  }
+
+  // What Enter and the dash do, for the mouse: each where it can be done.
+  drawButtons() {
+    const { picked, to } = this.draft;
+    this.add.hidden = !to.trim();
+    this.throwAway.hidden = !picked.length || to.trim() !== "";
   }
 
   drawMade() {
@@ -274,6 +288,7 @@ export class TransitionsEditor {
   write(text) {
     this.becomes.value = text;
     this.change({ ...this.draft, to: text }, { isDrawn: true });
+    this.drawButtons();
     this.offers.hide();
   }
 

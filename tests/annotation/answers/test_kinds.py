@@ -276,6 +276,8 @@ JUDGED = {
     "a number of thousands": (ANY_NUMBER, "There are 1,200 of them", 1200),
     "a text in a fence": (TEXT, "```\nflour; water\n```", "flour; water"),
     "a text with the title": (TEXT, "Asked: flour", "flour"),
+    "a list of quoted parts": (TEXT, "'flour'; “water”", "flour; water"),
+    "a list with wide signs": (TEXT, "小麦粉；水", "小麦粉; 水"),
     "an empty text": (TEXT, "Answer:", None),
     "a refused text": (TEXT, "<p>", None),
     "records as JSON": (
