@@ -745,6 +745,8 @@ LOGGING = {
         "httpx": {"filters": ["without_reasons"]},
         # At DEBUG it writes the headers of answers, in which a server may repeat its key, whatever LOG_LEVEL is.
         "httpcore": {"level": "INFO"},
+        # It repeats each refusal without its request's number, which the line of `palate.requests` has.
+        **({"django.request": {"level": "ERROR"}} if LOG_FORMAT == "json" else {}),
     },
     "root": {"handlers": ["console"], "level": _log_level},
 }
