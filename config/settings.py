@@ -555,6 +555,7 @@ STORAGES = {
     },
 }
 WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = not _is_production
+WHITENOISE_ALLOW_ALL_ORIGINS = False
 
 # --- safety ----------------------------------------------------------------------------------------------------------
 
