@@ -737,7 +737,7 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
-        "text": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"},
+        "text": {"()": "base.logs.TextLines", "fmt": "{asctime} {levelname} {name}: {message}", "style": "{"},
         "json": {"()": "base.logs.JsonLines"},
     },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
