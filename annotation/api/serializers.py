@@ -202,8 +202,8 @@ class AssignmentSerializer(serializers.Serializer[Any]):
     submitted_at = serializers.DateTimeField(allow_null=True)
 
 
-class CellSerializer(serializers.Serializer[Any]):
-    """Whose cell it is and where, in long form."""
+class LongFormSerializer(serializers.Serializer[Any]):
+    """Whose cell it is and where."""
 
     sheet = serializers.IntegerField(source="column.sheet_id")
     sheet_title = serializers.CharField(source="assignment.row.sheet.title")
@@ -223,7 +223,7 @@ class CellSerializer(serializers.Serializer[Any]):
     )
 
 
-class LabelSerializer(CellSerializer):
+class LabelSerializer(LongFormSerializer):
     """One answer, in long form: a line says all that a table of labels needs."""
 
     option = serializers.CharField(
@@ -256,7 +256,7 @@ class LabelSerializer(CellSerializer):
         return label.option.value if label.option is not None else label.value
 
 
-class SkipSerializer(CellSerializer):
+class SkipSerializer(LongFormSerializer):
     """A cell whose rater cannot tell."""
 
     reason = serializers.CharField()
