@@ -9,7 +9,8 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
 from accounts import actions
-from annotation.models import User
+from annotation.actions import asked_from, note
+from annotation.models import AuditEvent, User
 
 # What anybody would try first at this place; its host names come to it.
 WORDS = (
@@ -37,6 +38,8 @@ class NotOfThisPlace:
     def password_changed(self, password: str, user: User) -> None:
         """Django calls it wherever a password is set: by the administration and `manage.py changepassword` too."""
         actions.withdraw_by_password(user=user, by=None)
+        if asked_from.get() is None:  # no page was asked, which would note who did it
+            note(AuditEvent.Kind.PASSWORD, of=user, what="set by a command")
 
     def get_help_text(self) -> str:
         return _("Your password can’t be made of the name of this place or of what people do here.")

@@ -27,6 +27,7 @@ def connect() -> None:
     auth.user_logged_out.connect(_logged_out)
     auth.user_login_failed.connect(_failed)
     post_save.connect(_administered, sender=LogEntry)
+    post_save.connect(_began_as_owner, sender=User)
     from allauth.account import signals as account
     from allauth.mfa import signals as mfa
     from allauth.socialaccount import signals as social
@@ -119,6 +120,12 @@ def _new_password(what: str) -> Any:
 
 def _confirmed(email_address: Any, **_signal: Any) -> None:
     note(Kind.ACCOUNT, by=email_address.user, of=email_address.user, what="e-mail confirmed")
+
+
+def _began_as_owner(instance: User, created: bool, **_signal: Any) -> None:
+    """`manage.py createsuperuser` alone makes such an account; no page does."""
+    if created and instance.is_superuser:
+        note(Kind.ROLE, of=instance, what="+owner")
 
 
 def _administered(instance: LogEntry, created: bool, **_signal: Any) -> None:

@@ -64,14 +64,25 @@ class JsonLines(logging.Formatter):
             "level": record.levelname,
             "logger": record.name,
             "message": message_of(record),
-            **now_about(),
-            **{name: getattr(record, name) for name in EXTRA if hasattr(record, name)},
+            **_about_of(record),
         }
         if record.exc_info and record.exc_info[0] is not None:
             kind, _error, trace = record.exc_info
             line["error"] = f"{kind.__module__}.{kind.__qualname__}"
             line["places"] = [f"{at.filename}:{at.lineno} {at.name}" for at in traceback.extract_tb(trace)]
         return json.dumps(line, ensure_ascii=False, default=str)
+
+
+class TextLines(logging.Formatter):
+    """For people: the message as it is, and what it is about behind it."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        about = "".join(f" {name}={value}" for name, value in _about_of(record).items())
+        return super().formatMessage(record) + about
+
+
+def _about_of(record: logging.LogRecord) -> dict[str, object]:
+    return {**now_about(), **{name: getattr(record, name) for name in EXTRA if hasattr(record, name)}}
 
 
 def message_of(record: logging.LogRecord) -> str:

@@ -555,6 +555,7 @@ STORAGES = {
     },
 }
 WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = not _is_production
+WHITENOISE_ALLOW_ALL_ORIGINS = False
 
 # --- safety ----------------------------------------------------------------------------------------------------------
 
@@ -736,7 +737,7 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
-        "text": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"},
+        "text": {"()": "base.logs.TextLines", "fmt": "{asctime} {levelname} {name}: {message}", "style": "{"},
         "json": {"()": "base.logs.JsonLines"},
     },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
@@ -745,6 +746,8 @@ LOGGING = {
         "httpx": {"filters": ["without_reasons"]},
         # At DEBUG it writes the headers of answers, in which a server may repeat its key, whatever LOG_LEVEL is.
         "httpcore": {"level": "INFO"},
+        # It repeats each refusal without its request's number, which the line of `palate.requests` has.
+        **({"django.request": {"level": "ERROR"}} if LOG_FORMAT == "json" else {}),
     },
     "root": {"handlers": ["console"], "level": _log_level},
 }

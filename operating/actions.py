@@ -39,7 +39,7 @@ def make_backup(path: Path) -> Manifest:
     """`queries.write_backup`, noted in the audit log.
 
     Raises:
-        BackupError: the file would lie in a folder that it holds itself.
+        BackupError: the file would lie in a folder that it holds itself, or the database is of another version.
     """
     for folder in backups.folders().values():
         if path.resolve().is_relative_to(Path(folder).resolve()):
@@ -47,6 +47,19 @@ def make_backup(path: Path) -> Manifest:
                 _("%(file)s lies in a folder that the backup holds itself, %(folder)s. Write it elsewhere.")
                 % {"file": path, "folder": folder}
             )
+    if missing := queries.missing_migration():
+        raise BackupError(
+            _("The database is older than this Palate: it lacks %(migration)s. Back it up with the version it is of.")
+            % {"migration": missing}
+        )
+    if unknown := queries.unknown_migration():
+        raise BackupError(
+            _(
+                "The database has what this Palate does not know, %(migration)s: it is of a later version, or of a "
+                "domain pack that PALATE_PACKS does not name here. The backup would lack it."
+            )
+            % {"migration": unknown}
+        )
     manifest = queries.write_backup(path)
     note(AuditEvent.Kind.EXPORT, what=f"backup: {manifest.rows} rows, {len(manifest.files)} files")
     return manifest
@@ -91,6 +104,10 @@ def restore(path: Path) -> Manifest:
         BackupError: the file is damaged, of another version, or this installation is in use.
     """
     manifest = check_backup(path)
+    if missing := queries.missing_migration():
+        raise BackupError(
+            _("The database here lacks %(migration)s. Run “manage.py migrate” first.") % {"migration": missing}
+        )
     if not queries.is_empty():
         raise BackupError(
             _("This installation has accounts already. A backup is restored into an empty one: migrate a new database.")

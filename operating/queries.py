@@ -107,6 +107,20 @@ def migrations() -> list[list[str]]:
     return sorted([app, name] for app, name in applied)
 
 
+def missing_migration() -> str:
+    """The first migration that the database still lacks, or ""."""
+    executor = MigrationExecutor(connection)
+    plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    return str(plan[0][0]) if plan else ""
+
+
+def unknown_migration() -> str:
+    """One that the database has and this code does not, or "": rows of its tables would be left out."""
+    known = set(MigrationLoader(None, ignore_no_migrations=True).disk_migrations)
+    unknown = {(app, name) for app, name in migrations()} - known
+    return ".".join(min(unknown)) if unknown else ""
+
+
 def is_of_this_version(manifest: Manifest) -> bool:
     """Whether the tables of a backup are those of this code; what its database is may be another matter."""
     here = set(MigrationLoader(None, ignore_no_migrations=True).disk_migrations)
@@ -146,8 +160,7 @@ def unready() -> str:
         return "staticfiles"
     try:
         if not _migrated:
-            executor = MigrationExecutor(connection)
-            if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+            if missing_migration():
                 return "migrations"
             _migrated = True
         with connection.cursor() as cursor:

@@ -955,6 +955,7 @@ TABLE = {
     "api:remind": Posted(MANAGERS, args=coded),
     "api:pay": Url(MANAGERS, MANAGERS, args=slug, data=lambda world: {"hourly_rate": "10"}),
     "api:labels": Url(READERS, args=slug),
+    "api:skips": Url(READERS, args=slug),
     "api:my-assignments": Url(LOGGED_IN),
     "api:right-answers": Url(NOTHING_OF_MINE, args=sheet),  # as above
     "api:crowd-links": Url(MANAGERS, MANAGERS, args=slug),
@@ -1059,6 +1060,7 @@ TABLE = {
     "api:give-back": Posted(MANAGERS, args=certificate),
     "api:revoke-certificate": Posted(MANAGERS, args=certificate),
     "api:assignment-labels": Url(ANNA, ANNA, args=mine),
+    "api:assignment-skips": Url(ANNA, args=mine),
     "api:assignment-notes": Url(ANNA, ANNA, args=mine),
     "api:members": Url(MANAGERS, args=slug),
     "api:remove-member": Posted(MANAGERS, args=annas_role),

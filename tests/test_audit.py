@@ -132,6 +132,13 @@ def test_what_an_operator_sets_reaches_the_containers() -> None:
         assert fixed & settings == {"PALATE_ENV", "PALATE_VAR"}, name
 
 
+def test_workers_begin_their_log_with_no_picture() -> None:
+    """Celery draws one, which no collector of JSON lines reads."""
+    workers = [service["command"] for name, service in compose()["services"].items() if "worker" in name]
+    assert len(workers) == 3
+    assert all(command.startswith("celery -q -A config worker ") for command in workers)
+
+
 def _first_cells(table: str) -> str:
     return "\n".join(line.split("|")[1] for line in table.splitlines() if line.startswith("|"))
 

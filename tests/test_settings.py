@@ -321,3 +321,10 @@ def test_who_has_not_collected_static_files_is_not_ready(var: Path) -> None:
 @pytest.mark.django_db
 def test_each_model_change_has_its_migration() -> None:
     call_command("makemigrations", check_changes=True, dry_run=True, verbosity=0)
+
+
+def test_what_is_refused_has_one_line(tmp_path: Path) -> None:
+    """The framework's own, “…: …”, said neither which request nor what became of it."""
+    loggers = started(tmp_path, **PRODUCTION).LOGGING["loggers"]
+    assert loggers["django.request"]["level"] == "ERROR"
+    assert "django.request" not in started(tmp_path, **PRODUCTION, LOG_FORMAT="text").LOGGING["loggers"]

@@ -8,7 +8,7 @@ from typing import Any
 from allauth.account.decorators import reauthentication_required
 from django.contrib import messages
 from django.contrib.auth import logout
-from django.db.models import Count, Max, Min, Q
+from django.db.models import Count, ForeignObjectRel, Max, Min, Q
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -111,7 +111,8 @@ _CELL = (
 
 
 def personal_data(user: User) -> dict[str, object]:
-    """What is kept about a person, with all that they have answered. Two dozen queries at most."""
+    """What is kept about a person, with all that they have answered. Two dozen queries, and one for each kind of thing
+    that can name them otherwise."""
     from allauth.account.models import EmailAddress
     from allauth.mfa.models import Authenticator
     from allauth.socialaccount.models import SocialAccount
@@ -176,6 +177,7 @@ def personal_data(user: User) -> dict[str, object]:
         "consents": list(user.consents.values("study__title", "text", "agreed_at", "withdrawn_at")),
         "contact_of": list(queries.contact_of(user).values("title", "contact", "contact_address")),
         "backgrounds": list(user.backgrounds.values("study__title", "answers", "told_at")),
+        "named_by": _named_by(user),
         # From where somebody else did it is that person's.
         "audit_log": [
             {"at": event.at, "kind": event.kind, "what": event.what}
@@ -183,3 +185,24 @@ def personal_data(user: User) -> dict[str, object]:
             for event in AuditEvent.objects.filter(Q(by=user.pk) | Q(of=user.pk)).order_by("pk")
         ],
     }
+
+
+# What is listed above, by the column in which the account stands.
+_LISTED = {
+    "account.EmailAddress.user", "accounts.ApiToken.user", "annotation.Background.user", "annotation.Consent.user",
+    "annotation.Look.user", "annotation.Membership.user", "annotation.Participant.user", "annotation.Rater.user",
+    "mfa.Authenticator.user", "socialaccount.SocialAccount.user", "usersessions.UserSession.user",
+}  # fmt: skip
+
+
+def _named_by(user: User) -> dict[str, int]:
+    """How many things of each kind name them otherwise, such as plans that they applied: {table and column: number}."""
+    found = {}
+    for relation in user._meta.get_fields(include_hidden=True):
+        if not isinstance(relation, ForeignObjectRel) or relation.field.model._meta.auto_created:
+            continue
+        model, column = relation.field.model, relation.field.name
+        where = f"{model._meta.label}.{column}"
+        if where not in _LISTED and (n := model._base_manager.filter(**{column: user}).count()):
+            found[where] = n
+    return found

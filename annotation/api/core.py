@@ -45,6 +45,8 @@ from annotation.api.serializers import (
     RowDetailSerializer,
     SheetDetailSerializer,
     SheetSerializer,
+    SkipPageSerializer,
+    SkipSerializer,
     StudyDetailSerializer,
     StudySerializer,
     SubmitSerializer,
@@ -61,6 +63,7 @@ from annotation.models import (
     Role,
     Row,
     Sheet,
+    Skip,
     Study,
     User,
 )
@@ -377,11 +380,24 @@ def labels(request: Request, slug: str) -> Response:
 
     If you label in this study too, that is recorded as a look at the sheets that the page has labels of.
     """
+    return _of_everybody(request, slug, _long_form(Label.objects.all()), LabelSerializer)
+
+
+@extend_schema(parameters=[LabelFilterSerializer], responses=SkipPageSerializer)
+@api_view(["GET"])
+def skips(request: Request, slug: str) -> Response:
+    """All cells of a study whose raters cannot tell, with their reasons. Recorded as labels are."""
+    return _of_everybody(request, slug, _long_form(Skip.objects.all()), SkipSerializer)
+
+
+def _of_everybody(
+    request: Request, slug: str, found: QuerySet[Any], serializer: type[serializers.Serializer[Any]]
+) -> Response:
     study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
     chosen = LabelFilterSerializer(data=request.query_params)
     chosen.is_valid(raise_exception=True)
     check_named(study, chosen.validated_data)
-    found = _long_form(Label.objects.filter(assignment__rater__study=study).exclude(queries.arriving("assignment")))
+    found = found.filter(assignment__rater__study=study).exclude(queries.arriving("assignment"))
     if "sheet" in chosen.validated_data:
         found = found.filter(column__sheet=chosen.validated_data["sheet"])
     if "rater" in chosen.validated_data:
@@ -392,17 +408,17 @@ def labels(request: Request, slug: str) -> Response:
     pages = LabelPagination()
     page = pages.paginate_queryset(found, request)
     if study.raters.filter(user=user_of(request)).exists():
-        for sheet in study.sheets.filter(pk__in={label.column.sheet_id for label in page or ()}):
+        for sheet in study.sheets.filter(pk__in={cell.column.sheet_id for cell in page or ()}):
             actions.note_look(sheet=sheet, user=user_of(request))
     doors.labels_were_read(study, user_of(request))
-    return pages.get_paginated_response(LabelSerializer(page, many=True).data)
+    return pages.get_paginated_response(serializer(page, many=True).data)
 
 
-def _long_form(labels: QuerySet[Label]) -> QuerySet[Label]:
+def _long_form(cells: QuerySet[Any]) -> QuerySet[Any]:
+    """Labels or skips with all that is said of them."""
+    answer = ("option", "drafted_from") if cells.model is Label else ()
     return (
-        labels.select_related(
-            *("assignment__rater", "assignment__row__sheet", "column", "question__section", "option", "drafted_from")
-        )
+        cells.select_related("assignment__rater", "assignment__row__sheet", "column", "question__section", *answer)
         .defer("assignment__row__evidence")
         .order_by("pk")
     )
@@ -439,6 +455,14 @@ def assignment_labels(request: Request, pk: int) -> Response:
     return Response(
         RecordedSerializer({"key": key, "state": assignment.state, "cells": _cells(assignment, columns)}).data
     )
+
+
+@extend_schema(responses=SkipSerializer(many=True))
+@api_view(["GET"])
+def assignment_skips(request: Request, pk: int) -> Response:
+    """The cells of one of your rows that you have skipped, with your reasons."""
+    assignment = my_assignment(request, pk)
+    return Response(SkipSerializer(_long_form(assignment.skips.all()), many=True).data)
 
 
 def _resolved(assignment: Assignment, asked_for: list[dict[str, Any]]) -> list[Answer]:

@@ -202,8 +202,8 @@ class AssignmentSerializer(serializers.Serializer[Any]):
     submitted_at = serializers.DateTimeField(allow_null=True)
 
 
-class LabelSerializer(serializers.Serializer[Any]):
-    """One answer, in long form: a line says all that a table of labels needs."""
+class LongFormSerializer(serializers.Serializer[Any]):
+    """Whose cell it is and where."""
 
     sheet = serializers.IntegerField(source="column.sheet_id")
     sheet_title = serializers.CharField(source="assignment.row.sheet.title")
@@ -221,6 +221,11 @@ class LabelSerializer(serializers.Serializer[Any]):
     state = serializers.ChoiceField(
         Assignment.State.choices, source="assignment.state", help_text=_("Of the rater's work on the row.")
     )
+
+
+class LabelSerializer(LongFormSerializer):
+    """One answer, in long form: a line says all that a table of labels needs."""
+
     option = serializers.CharField(
         source="option.key", allow_null=True, help_text=_("Null where the answer is a value and no option.")
     )
@@ -251,6 +256,13 @@ class LabelSerializer(serializers.Serializer[Any]):
         return label.option.value if label.option is not None else label.value
 
 
+class SkipSerializer(LongFormSerializer):
+    """A cell whose rater cannot tell."""
+
+    reason = serializers.CharField()
+    at = serializers.DateTimeField()
+
+
 class PageSerializer(serializers.Serializer[Any]):
     """A part of a long list."""
 
@@ -268,6 +280,10 @@ class PageFilterSerializer(serializers.Serializer[Any]):
 
 class LabelPageSerializer(PageSerializer):
     results = LabelSerializer(many=True)
+
+
+class SkipPageSerializer(PageSerializer):
+    results = SkipSerializer(many=True)
 
 
 class SubmitSerializer(serializers.Serializer[Any]):

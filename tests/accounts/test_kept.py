@@ -460,6 +460,9 @@ def test_who_asks_gets_all_that_they_answered_and_nothing_of_others(leases: Leas
     assert [note["text"] for note in kept["notes"]] == ["By anna?"]
     assert [look["sheet__title"] for look in kept["looks"]] == ["Lease"]
     assert [(used["study__title"], used["email"]) for used in kept["invitations"]] == [("Other", "anna@example.org")]
+    assert (kept["named_by"]["annotation.Note.author"], kept["named_by"]["annotation.Invite.used_by"]) == (1, 1)
+    of_manager = json.loads(client_of(leases.stranger).get(reverse("accounts:my-data")).content)["named_by"]
+    assert of_manager == {"annotation.Invite.created_by": 1}
 
 
 def test_somebody_erases_the_own_account_after_typing_the_name(leases: Leases, client: Client) -> None:

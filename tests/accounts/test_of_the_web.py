@@ -37,6 +37,13 @@ def test_each_answer_says_what_a_browser_may_make_of_it(anna: Client, page: str)
     assert [name for name in answer.headers if name.lower().startswith("access-control-")] == []
 
 
+def test_no_other_site_reads_a_file_of_ours(client: Client) -> None:
+    answer = client.get("/static/palate/base.css", HTTP_ORIGIN="https://elsewhere.example")
+
+    assert b"".join(answer.streaming_content).startswith(b"/* Palate")
+    assert [name for name in answer.headers if name.lower().startswith("access-control-")] == []
+
+
 def test_no_script_reads_the_cookie_of_a_session(leases: Leases) -> None:
     client = Client()
     client.post(reverse("login"), {"username": "anna", "password": "anna"})

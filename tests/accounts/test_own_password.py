@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import time
 from datetime import timedelta
+from io import StringIO
+from unittest import mock
 
 import pytest
 from allauth.usersessions.models import UserSession
 from django.contrib.auth.password_validation import validate_password
 from django.contrib.sessions.models import Session
 from django.core.exceptions import ValidationError
+from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -84,6 +88,17 @@ def test_a_password_that_an_owner_sets_ends_the_tokens_of_the_old_one(leases: Le
     anna.set_password(NEW + "8")  # as `manage.py changepassword` does
     anna.save()
     assert [token.name for token in ApiToken.objects.live()] == ["laptop"]
+
+
+def test_what_commands_do_to_accounts_is_in_the_audit_log(db: None) -> None:
+    with mock.patch.dict(os.environ, {"DJANGO_SUPERUSER_PASSWORD": NEW}):
+        call_command("createsuperuser", "--no-input", username="root", email="root@example.org", stdout=StringIO())
+    with mock.patch("getpass.getpass", return_value=NEW + "8"):
+        call_command("changepassword", "root", stdout=StringIO())
+
+    root = User.objects.get()
+    noted = AuditEvent.objects.order_by("pk").values_list("kind", "by", "of", "what")
+    assert list(noted) == [("role", None, root.pk, "+owner"), ("password", None, root.pk, "set by a command")]
 
 
 def test_sessions_of_an_account_that_the_administration_closes_do_not_come_back_with_it(

@@ -409,6 +409,24 @@ def test_my_labels_are_shown(leases: Leases, api_of: ApiOf) -> None:
     assert [(line["column_name"], line["option"]) for line in lines] == [("Pay rent", "stated")]
 
 
+def test_what_was_skipped_is_read_with_its_reason(leases: Leases, api_of: ApiOf) -> None:
+    """It could be written there, and was in no list."""
+    body = change(leases, {RENT: None})
+    body["answers"][0]["skip"] = "The page is cut off."
+    assert post(api_of(leases.anna), "assignment-labels", leases.annas[0].pk, body).status_code == 200
+
+    mine = get(api_of(leases.anna), "assignment-skips", leases.annas[0].pk)
+    everybodys = get(api_of(leases.researcher), "skips", "leases", rater="A1", question="stated")
+
+    assert everybodys["results"] == mine
+    [line] = mine
+    assert (line["row_name"], line["column_name"], line["question"], line["rater"], line["state"], line["reason"]) == (
+        *("Clause 1", "Pay rent", "stated", "A1", "started"),
+        "The page is cut off.",
+    )
+    assert get(api_of(leases.researcher), "skips", "leases", rater="A2")["results"] == []
+
+
 def test_answers_are_recorded_as_in_the_grid(leases: Leases, api_of: ApiOf) -> None:
     body = change(leases, {("Inspect", "act"): "found"})
 

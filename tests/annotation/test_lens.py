@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 from django.db import connection
@@ -561,12 +562,15 @@ def test_the_api_says_what_is_wrong_with_a_decision(
     assert (response.status_code, list(response.json())) == (400, [field])
 
 
-def test_who_labels_too_is_exposed_by_the_labels_of_the_api(leases: Leases, api_of: ApiOf) -> None:
+@pytest.mark.parametrize("cells", ["labels", "skips"])
+def test_who_labels_too_is_exposed_by_the_labels_of_the_api(leases: Leases, api_of: ApiOf, cells: str) -> None:
     actions.add_member(study=leases.study, user=leases.anna, role=Role.RESEARCHER)
-    label(leases.boriss[0], {RENT: "stated"})
+    label(leases.boriss[0], {INSURE: "stated"})
+    cannot_tell = replace(builders.answer(leases.sheet, *RENT, None), skip="It is cut off.")
+    actions.record(assignment=leases.boriss[0], answers=[cannot_tell], key=uuid.uuid4())
 
     for user in (leases.anna, leases.researcher):
-        api_of(user).get(reverse("api:labels", args=[leases.study.slug]))
+        api_of(user).get(reverse(f"api:{cells}", args=[leases.study.slug]))
 
     assert list(Look.objects.values_list("sheet", "user")) == [(leases.sheet.pk, leases.anna.pk)]
 

@@ -360,6 +360,7 @@ def _named(_world: World) -> dict[str, Any]:
 VALID: dict[str, Valid] = {
     "POST /assignments/{id}/labels/": Valid("anna", an_answer),
     "GET /assignments/{id}/labels/": Valid("anna"),
+    "GET /assignments/{id}/skips/": Valid("anna"),
     "GET /assignments/{id}/notes/": Valid("anna", before=test_access.a_note),
     "POST /assignments/{id}/notes/": Valid("anna", lambda world: {**a_cell(world), "text": "Is it?"}),
     "POST /assignments/{id}/notes/read/": Valid("anna", a_cell),

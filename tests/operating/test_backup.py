@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
 from pytest_django import Settings
 
 from annotation.actions import change_study
@@ -266,7 +267,26 @@ def test_an_installation_in_use_is_not_written_over(world: Leases, folders: Path
 
 
 @pytest.mark.once
-def test_what_is_no_backup_is_told(folders: Path) -> None:
+def test_a_database_of_another_version_is_told(world: Leases, folders: Path) -> None:
+    """It ended in “no such column”, or in a backup without what was not known."""
+    file, applied = folders / "palate.zip", MigrationRecorder(connection).migration_qs
+    backup(file)
+    applied.create(app="lab_pack", name="0001_initial")
+    with pytest.raises(CommandError, match=r"does not know, lab_pack\.0001_initial: .* PALATE_PACKS"):
+        backup(file)
+    applied.filter(app="lab_pack").delete()
+
+    latest = applied.filter(app="sessions").latest("pk")
+    latest.delete()
+    lacking = rf"lacks {latest.app}\.{latest.name}\. "
+    with pytest.raises(CommandError, match=lacking + "Back it up with the version"):
+        backup(file)
+    with pytest.raises(CommandError, match=lacking + "Run “manage.py migrate” first"):
+        restore(file)
+    latest.save()
+
+
+def test_what_is_no_backup_is_told(db: None, folders: Path) -> None:
     (folders / "x.zip").write_text("nothing")
     with pytest.raises(CommandError, match="is no backup, or was cut off"):
         restore(folders / "x.zip", "--check")

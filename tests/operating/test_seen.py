@@ -7,6 +7,7 @@ import logging
 import sys
 from collections.abc import Iterator
 from datetime import timedelta
+from io import StringIO
 from typing import Any
 
 import pytest
@@ -104,6 +105,22 @@ def test_a_request_has_a_number_and_its_line_no_address(leases: Leases, client_o
     assert (first["method"], first["route"], first["status"]) == ("GET", "annotation:home", answer.status_code)
     assert (second["request"], second["route"], second["status"]) == (made.headers["X-Request-ID"], "none", 404)
     assert "crêpes" not in json.dumps(lines.found, ensure_ascii=False)
+
+
+def test_the_text_form_says_of_which_request_too(leases: Leases, client_of: ClientOf) -> None:
+    """Each line of a request was the word “request”."""
+    said = StringIO()
+    handler, log = logging.StreamHandler(said), logging.getLogger("palate.requests")
+    handler.setFormatter(logs.TextLines("{name}: {message}", style="{"))
+    log.addHandler(handler)
+    level = log.level
+    log.setLevel(logging.INFO)
+    client_of(leases.manager).get("/nowhere", headers={"X-Request-ID": "from-the-proxy-1"})
+    log.setLevel(level)
+    log.removeHandler(handler)
+
+    told = "palate.requests: request request=from-the-proxy-1 method=GET route=none status=404 ms="
+    assert said.getvalue().startswith(told)
 
 
 def test_no_secret_of_an_address_stands_in_a_line(leases: Leases, lines: Lines) -> None:

@@ -238,6 +238,7 @@ def test_the_api_and_the_command(study: Study, api_of: ApiOf, tmp_path: Path) ->
     out = tmp_path / "out.json"
     call_command("graphs", "states", out=out)
     assert read_json(out.read_text(encoding="utf-8")) == RECIPES[:1]
+    assert AuditEvent.objects.filter(kind=AuditEvent.Kind.EXPORT, study=study).first().what == "graphs"
     with pytest.raises(CommandError, match="no rater “R9”"):
         call_command("graphs", "states", out=tmp_path / "none.json", rater=["R1", "R9"])
     assert not (tmp_path / "none.json").exists()

@@ -11,7 +11,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from annotation.models import Label, Row, Study
+from annotation.models import AuditEvent, Label, Row, Study
 from judges.extraction import extracting
 from judges.models import Run
 from llm.engine.prompt import Generated, PromptTooLong
@@ -35,6 +35,7 @@ def file(tmp_path: Path) -> Path:
 
 def test_a_study_is_carried_whole(file: Path) -> None:
     demo = Study.objects.get(slug="demo")
+    assert AuditEvent.objects.get(kind=AuditEvent.Kind.EXPORT, study=demo).what == "carry_study"
     made = carrying.unpacked(file, slug="carried")
 
     def rows(study: Study) -> list[tuple[object, ...]]:

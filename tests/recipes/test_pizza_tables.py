@@ -1249,6 +1249,7 @@ def test_a_part_with_demonstrations_by_page_program_and_command(
     call_command("pizza_tables", "export", "pizzas", str(out), "--form", "requests", "--part", "test", "--way",
                  "chance", "--split-seed", "5", "--demonstrations", "1", "--thinking", "--seed", "2")  # fmt: skip
     assert out.read_bytes() == content
+    assert AuditEvent.objects.filter(kind=AuditEvent.Kind.EXPORT, by=None).get().what == "pizza_tables"
     split = api.get("/api/v1/studies/pizzas/tables/split/?way=chance&seed=5").json()
     assert {json.loads(one)["id"] for one in content.decode().splitlines()} == set(split["test"])
     # Whoever has no answers has no demonstrations; and nobody has looked at any by asking.

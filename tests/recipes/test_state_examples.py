@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 
 from annotation import actions as annotating
 from annotation.answers.states import graph_of
-from annotation.models import Rater, Row, Study
+from annotation.models import AuditEvent, Rater, Row, Study
 from judges import actions as judging
 from judges.models import Judge
 from judges.runs import labelling
@@ -136,6 +136,8 @@ def test_the_commands_write_the_same_bytes_again(tmp_path: Path, capsys: pytest.
         call_command("probing_tasks", "states-here", str(tmp_path / f"t{n}"), "--task", "tracing", "--seed", "4")
     assert (tmp_path / "e1").read_bytes() == (tmp_path / "e2").read_bytes()
     assert (tmp_path / "t1").read_bytes() == (tmp_path / "t2").read_bytes()
+    noted = AuditEvent.objects.filter(kind=AuditEvent.Kind.EXPORT, study__slug="states-here").order_by("pk")
+    assert [event.what for event in noted] == ["examples", "instances"] * 2
     assert "By chance 0." in capsys.readouterr().out
     lines = (tmp_path / "e1").read_text(encoding="utf-8").splitlines()
     assert len(examples_from(lines)) == len(lines)

@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.models import Sheet
+from annotation.models import AuditEvent, Sheet
 from recipes.ingredient_states import demo_study
 from recipes.ingredient_states.recipe_files import RecipeFile, read_json, to_json
 from recipes.ingredient_states.step_distances import Distances, distances_in, flat_sample, total
@@ -147,6 +147,7 @@ def test_of_a_study_and_back_into_one(tmp_path: Path) -> None:
     for how in (of_study, of_file):
         call_command("step_distances", *how, "--sample", "3")
     assert (tmp_path / "s").read_bytes() == (tmp_path / "f").read_bytes()
+    assert AuditEvent.objects.get(kind=AuditEvent.Kind.EXPORT).what == "step_distances"
     call_command("graphs", "few", "--new", "Few", "--bring", str(tmp_path / "s"))
     taken = {recipe.title for recipe in read_json((tmp_path / "s").read_text(encoding="utf-8"))}
     assert len(taken) == 3

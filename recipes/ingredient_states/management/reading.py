@@ -8,6 +8,7 @@ from pathlib import Path
 
 from django.core.management.base import CommandError
 
+from annotation.actions import note_export
 from annotation.deriving import queries
 from annotation.deriving.making import DerivingRefused
 from annotation.models import Row
@@ -69,9 +70,11 @@ def pictures(study: str, recipes: Sequence[Recipe]) -> dict[str, str]:
     return found
 
 
-def write(out: Path, lines: list[str], what: str) -> str:
+def write(out: Path, lines: list[str], what: str, *, study: str) -> str:
+    """Lines of a study, noted in the audit log. Returns a sentence."""
     if not lines:
         raise CommandError(f"There are no {what}: no recipe has an answer that counts at each of its steps.")
+    note_export(by=None, study=study_called(study), what=what)
     try:
         with out.open("x", encoding="utf-8", newline="\n") as file:
             file.writelines(lines)

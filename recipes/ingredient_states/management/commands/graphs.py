@@ -60,6 +60,7 @@ class Command(BaseCommand):
                     self._bring(unless_archived(found), bring, skip=skip, replace=replace)
             if out is not None:
                 _refuse_unknown(found, rater)
+                annotating.note_export(by=None, study=found, what="graphs")
                 recipes = queries.recipe_files(found, raters=frozenset(rater))
                 out.write_text(exports.written(recipes, out.suffix.removeprefix(".")), encoding="utf-8")
                 self.stdout.write(f"{out} is written.")

@@ -27,7 +27,7 @@ class Command(BaseCommand):
         )
         made = list(instances(recipes, Task(task), seed=seed))
         shown = reading.pictures(study, recipes) if pictures else {}
-        self.stdout.write(reading.write(out, list(jsonl(made, shown)), "instances"))
+        self.stdout.write(reading.write(out, list(jsonl(made, shown)), "instances", study=study))
         chance = chance_of([one.candidates for one in made])
         assert chance is not None
         self.stdout.write(

@@ -32,4 +32,4 @@ class Command(BaseCommand):
         except (OSError, ValueError) as error:
             raise CommandError(str(error)) from error
         lines = [one.line if shown is None else training.chat(one, shown.get(one.recipe, "")) for one in made]
-        self.stdout.write(reading.write(out, lines, "examples"))
+        self.stdout.write(reading.write(out, lines, "examples", study=study))

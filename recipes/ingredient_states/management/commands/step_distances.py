@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils.translation import gettext as _
 
-from annotation.actions import Refused
+from annotation.actions import Refused, note_export
 from judges.management.telling import study_called
 from recipes.ingredient_states import exports, queries, reading
 from recipes.ingredient_states.recipe_files import RecipeFile
@@ -84,6 +84,8 @@ class Command(BaseCommand):
             if figure is not None:
                 figure.write_bytes(_drawn(found, figure.suffix.lstrip(".")))
             if out is not None:
+                if study:
+                    note_export(by=None, study=study_called(study), what="step_distances")
                 with out.open("x", encoding="utf-8", newline="\n") as file:
                     file.write(exports.written([recipes[place] for place in sorted(places)], "json"))
         except OSError as error:

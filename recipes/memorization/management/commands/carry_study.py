@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from annotation.actions import note_export
 from judges.management.telling import study_called
 from recipes.memorization.carrying import carried
 
@@ -23,6 +24,7 @@ class Command(BaseCommand):
         of = study_called(study)
         if missing := set(sheets) - set(of.sheets.values_list("title", flat=True)):
             raise CommandError(f"The study has no sheet “{min(missing)}”.")
+        note_export(by=None, study=of, what="carry_study")
         content = carried(of, sheets)
         try:
             file.write_bytes(content)

@@ -142,7 +142,9 @@ class Command(BaseCommand):
         tables = queries.tables_of(study, rater=options["rater"])
         names = ("masks", "seed", "part", "way", "split_seed", "demonstrations", "thinking")
         wanted = Wanted(form, **{name: options[name] for name in names})
-        options["file"].write_bytes(exporting.exported(tables, wanted))
+        content = exporting.exported(tables, wanted)
+        annotating.note_export(by=None, study=study, what="pizza_tables")
+        options["file"].write_bytes(content)
         n = len(clusters.in_part(tables, wanted.part, way=wanted.way, seed=wanted.split_seed))
         self.stdout.write(f"{n} tables in {options['file']}")
 
