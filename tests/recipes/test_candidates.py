@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 
 import pytest
+from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation import actions as annotating
 from annotation.actions import Refused
 from annotation.deriving.actions import derive_study
+from annotation.evidence.blocks import Block
 from annotation.models import Assignment, Rater, Row, Study, User
 from annotation.scheme.spec import load_scheme
 from judges.methods import prompting
@@ -414,3 +416,47 @@ def test_judges_choose_the_best_by_name_alone(monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(Refused, match="No candidate has an answer of a person"):
         _best_of(made, "nobody")
     assert _best_of(made, "judge", rater="judge") == ("freestyle", "freestyle")
+
+
+@pytest.mark.django_db
+def test_a_verdict_leads_back_to_the_record_of_the_text(monkeypatch: pytest.MonkeyPatch, client_of: ClientOf) -> None:
+    """From an item over the parsing, the candidate and the name to what the model was asked, and by which seed."""
+    made, general, _freestyle = _two_candidates(monkeypatch)
+    say(Rater.objects.create(study=made, kind=Rater.Kind.PERSON, code="anna"), general, 0, 5, 9)
+    parsing = derive_study(
+        source=made,
+        deriver="best-candidates",
+        scheme=builders.scheme(scheme_of("recipe-parsing")),
+        slug="parsing",
+        title="Parsing",
+        by=None,
+    )
+    recipe = parsing.sheets.get().rows.get()
+    (assignment,) = annotating.assign(rater=Rater.objects.create(study=parsing, kind="person", code="P1"), rows=[recipe])
+    builders.label(assignment, {(recipe.sheet.columns.get().name, "ingredients"): ':[{"ingredient":"lentils"}]'})
+    looked = derive_study(
+        source=parsing,
+        deriver="parsed-recipes",
+        scheme=demo_study.paper_scheme(),
+        slug="looked",
+        title="Looked for",
+        by=None,
+    )
+    sheet = looked.sheets.get()
+    page = annotating.add_row(sheet=sheet, name="Google 1", evidence=[Block("ingredient", "lentils")])
+    (assignment,) = annotating.assign(rater=Rater.objects.create(study=looked, kind="person", code="L1"), rows=[page])
+    builders.label(assignment, {("lentils", "presence"): "found"})
+    mara = builders.user("mara")
+    annotating.add_member(study=looked, user=mara, role="researcher")
+    lentils = sheet.columns.get(name="lentils")
+    address = reverse("memorization:verdict-item", args=[looked.slug, lentils.pk])
+    item = Generation.objects.get(pk=int(general.facets["generation"])).item
+    record = reverse("judges:generated-text", args=["dishes", item.run_id, item.pk])
+
+    # Who may not read where it was written is led no further than to its text.
+    assert record not in client_of(mara).get(address).content.decode()
+    annotating.add_member(study=Study.objects.get(slug="dishes"), user=mara, role="researcher")
+    told = client_of(mara).get(address).content.decode()
+    assert f'<a href="{record}">' in told
+    assert "Write a recipe for Koshari." in told
+    assert client_of(mara).get(record).status_code == 200

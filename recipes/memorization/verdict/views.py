@@ -148,6 +148,7 @@ def item(request: AppRequest, study: Study, pk: int) -> HttpResponse:
         "meaning": says.MEANINGS[each.outcome],
         "origin": origin,
         "origin_names": [(says.ORIGIN_NAMES[key], word) for key, word in origin.words.items()],
+        "written": queries.written(origin, request.user),
         "examination": made.verdict.examination,
         "documents": list(_documents(column, of, each, made.verdict)),
         "query": request.GET.urlencode(),
