@@ -77,13 +77,15 @@ class SectionItems:
 @dataclass(frozen=True, eq=False)
 class VerdictData:
     """`origins`: by the number of the recipe. reserved: by the place of a row the kinds of reservation that its site
-    makes (`recipes.cooking.web.optouts.KINDS`); only what was fetched here is known of."""
+    makes (`recipes.cooking.web.optouts.KINDS`); only what was fetched here is known of. has_closest: single documents
+    are told of, as they were not in verdicts frozen before."""
 
     data: StudyData
     sections: Sequence[SectionItems]
     examination: Examination | None
     origins: Sequence[Origin]
     reserved: Mapping[int, Sequence[str]] = field(default_factory=dict)
+    has_closest: bool = True
 
 
 def load(study: Study, filters: Filters, examination: Examination | None) -> VerdictData:
@@ -99,6 +101,8 @@ def of_labels(
     examination: Examination | None,
     origins: Sequence[Origin],
     reserved: Mapping[int, Sequence[str]],
+    *,
+    has_closest: bool = True,
 ) -> VerdictData:
     """The same of labels that are at hand; asks nobody."""
     wanted = {f"{section.key}.{question.key}" for section, question in verdict_questions(data.scheme)}
@@ -107,7 +111,7 @@ def of_labels(
         for question in data.questions
         if question.name in wanted and question.voices
     ]
-    return VerdictData(data, sections, examination, origins, reserved)
+    return VerdictData(data, sections, examination, origins, reserved, has_closest)
 
 
 def _items(data: StudyData, question: QuestionData, examination: Examination | None, filters: Filters) -> SectionItems:

@@ -74,6 +74,7 @@ def verdict(request: AppRequest, study: Study) -> HttpResponse:
         "form": made.form,
         "rests_on": rests_on,
         "told": says.told(made.verdict, seed=made.filters.seed),
+        "closest": says.closest_sentence(made.verdict),
         "names": says.NAMES,
         "contents": contents,
         "digests": keep(study, contents.figures),
