@@ -44,9 +44,9 @@ def candidates(source: Source, scheme: SchemeSpec, settings: Settings) -> Iterat
     The rows are called 1, 2, … in an order drawn by `settings["seed"]`, so that neither name nor place says who wrote
     them; that stands in their facets generator, prompt and generation (the number of the text's record), as far as the
     new scheme has them. `settings["texts"]`: all, or those alone that came to their end and show no sign.
-    `settings["bare"]`: dishes without a text are left out, or become sheets without rows, to which recipes are pasted.
+    `settings["types"]` and `["generators"]`: of these alone, where any are named. `settings["bare"]`: dishes without a text
+    are left out, or become sheets without rows, to which recipes are pasted.
     """
-    sound = list(settings.get("texts", ())) == [SOUND]
     keep = list(settings.get("bare", ())) == [KEEP]
     seed = blinding.seed_of(settings)
     known = [facet for facet in FACETS if facet in scheme.row.keys]
@@ -55,11 +55,11 @@ def candidates(source: Source, scheme: SchemeSpec, settings: Settings) -> Iterat
         MadeSheet(title, rows=rows)
         for sheet in source.sheets
         for row in sheet.rows
-        if (rows := _rows(row, known, seed=seed, sound=sound)) or keep
+        if (rows := _rows(row, _wanted(row, settings), known, seed=seed)) or keep
         for title in [_title(source, sheet, row)]
     ]
     if not made:
-        raise DerivingRefused(_("No text has been written for the rows of this study yet; or all of them show a sign."))
+        raise DerivingRefused(_("No text has been written for the rows of this study yet; or none that is wanted here."))
     yield from made
 
 
@@ -69,8 +69,20 @@ def _title(source: Source, sheet: SourceSheet, row: SourceRow) -> str:
     return f"{row.name} · {sheet.title}" if several else row.name
 
 
-def _rows(row: SourceRow, known: Sequence[str], *, seed: str, sound: bool) -> list[MadeRow]:
-    texts = [text for text in row.texts if text.text.strip() and (not sound or _is_sound(text))]
+def _wanted(row: SourceRow, settings: Settings) -> list[SourceText]:
+    sound = list(settings.get("texts", ())) == [SOUND]
+    types, generators = set(settings.get("types", ())), set(settings.get("generators", ()))
+    return [
+        text
+        for text in row.texts
+        if text.text.strip()
+        and (not sound or _is_sound(text))
+        and (not types or text.prompt_type in types)
+        and (not generators or text.generator in generators)
+    ]
+
+
+def _rows(row: SourceRow, texts: Sequence[SourceText], known: Sequence[str], *, seed: str) -> list[MadeRow]:
     return [
         MadeRow(
             name=str(place),
@@ -105,6 +117,22 @@ def candidates_ask(scheme: SchemeSpec) -> Sequence[Setting]:
             _("Texts"),
             [(ALL, _("all that were written")), (SOUND, _("those without a sign that came to their end"))],
             help=_("Signs: a refusal, the prompt taken as a prefix, an endless loop."),
+        ),
+        Setting(
+            "types",
+            _("Types of prompts"),
+            (),
+            several=True,
+            of_texts="prompt_type",
+            help=_("Only texts of these, such as the type that was preferred; none ticked: all."),
+        ),
+        Setting(
+            "generators",
+            _("Written by"),
+            (),
+            several=True,
+            of_texts="generator",
+            help=_("Only texts of these models; none ticked: all."),
         ),
         Setting(
             "bare",

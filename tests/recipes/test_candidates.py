@@ -28,7 +28,7 @@ from reports.queries import load
 from tests import builders
 from tests.annotation.lineage import rests_of
 from tests.builders import ApiOf, ClientOf
-from tests.judges.generations import BARE, GENERAL, dishes, started, wanted, work, writes
+from tests.judges.generations import BARE, GENERAL, dishes, model, started, wanted, work, writes
 
 SCHEMES = demo_study.ROOT / "schemes"
 
@@ -229,6 +229,35 @@ def test_texts_become_candidates_that_say_not_who_wrote_them(monkeypatch: pytest
     Study.objects.filter(slug="candidates").delete()
     sound = candidates_of(study, texts=["sound"])
     assert [sheet.rows.count() for sheet in sound.sheets.all()] == [2, 2]
+
+
+@pytest.mark.django_db
+def test_the_best_of_k_is_of_the_type_of_prompt_that_was_chosen(
+    monkeypatch: pytest.MonkeyPatch, client_of: ClientOf
+) -> None:
+    """The paper compares types of prompts first, and then takes K texts of the preferred one: in one list of names."""
+    writes(monkeypatch, lambda prompt, _seed: f"About {prompt}")
+    mara = builders.user("mara", superuser=True)
+    study = dishes("Koshari", by=mara)
+    work(started(study, wanted(GENERAL, BARE)))
+    address = reverse("annotation:derive", args=[study.slug]) + "?deriver=candidates"
+    form = client_of(mara).get(address).context["form"]
+    # Which model wrote is not asked: there is one.
+    assert form.fields["set_types"].choices == [("freestyle", "freestyle"), ("general", "general")]
+    assert "set_generators" not in form.fields
+    stored = builders.scheme(scheme_of("recipe-candidates"))
+    given = {"title": "General", "scheme": stored.pk, "set_texts": "all", "set_bare": "leave"}
+    for slug, types in (("every", []), ("general", ["general"])):
+        said = client_of(mara).post(address, {**given, "slug": slug, "set_types": types})
+        assert said.status_code == 302, said.context["form"].errors
+    kinds = Row.objects.order_by("pk").values_list("facets__prompt", flat=True)
+    assert sorted(kinds.filter(sheet__study__slug="every")) == ["freestyle", "freestyle", "general", "general"]
+    assert [*kinds.filter(sheet__study__slug="general")] == ["general", "general"]
+    writer = model().name
+    assert candidates_of(study, types=["general"], generators=[writer]).sheets.get().rows.count() == 2
+    Study.objects.get(slug="candidates").delete()
+    with pytest.raises(Refused, match="none that is wanted here"):
+        candidates_of(study, generators=[f"not {writer}"])
 
 
 @pytest.mark.django_db
