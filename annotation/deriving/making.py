@@ -130,9 +130,9 @@ class MadeSheet:
 @dataclass(frozen=True)
 class Setting:
     """What a deriver asks before it begins: one of `choices` (value, name), or with `several` any number of them.
-    `of_raters`: the choices are the raters of the study, by their codes. `of_texts`: what the texts that were written for
-    its rows have as this (`generator`, `prompt_type`), and none of them stands for all. `beginnings`: of further words,
-    which programs alone may give, such as answers that are values."""
+    `of_raters`: the choices are the raters of the study, by their codes. `of_texts`: they are what the texts that were
+    written for its rows have as this (`generator`, `prompt_type`), and none stands for all. `beginnings`: of further
+    words, which programs alone may give, such as answers that are values."""
 
     key: str
     label: object

@@ -44,8 +44,8 @@ def candidates(source: Source, scheme: SchemeSpec, settings: Settings) -> Iterat
     The rows are called 1, 2, … in an order drawn by `settings["seed"]`, so that neither name nor place says who wrote
     them; that stands in their facets generator, prompt and generation (the number of the text's record), as far as the
     new scheme has them. `settings["texts"]`: all, or those alone that came to their end and show no sign.
-    `settings["types"]` and `["generators"]`: of these alone, where any are named. `settings["bare"]`: dishes without a text
-    are left out, or become sheets without rows, to which recipes are pasted.
+    `settings["types"]` and `["generators"]`: of these alone, where any are named. `settings["bare"]`: dishes without a
+    text are left out, or become sheets without rows, to which recipes are pasted.
     """
     keep = list(settings.get("bare", ())) == [KEEP]
     seed = blinding.seed_of(settings)
@@ -59,7 +59,9 @@ def candidates(source: Source, scheme: SchemeSpec, settings: Settings) -> Iterat
         for title in [_title(source, sheet, row)]
     ]
     if not made:
-        raise DerivingRefused(_("No text has been written for the rows of this study yet; or none that is wanted here."))
+        raise DerivingRefused(
+            _("No text has been written for the rows of this study yet; or none that is wanted here.")
+        )
     yield from made
 
 

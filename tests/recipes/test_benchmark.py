@@ -209,7 +209,7 @@ def test_the_papers_instructions() -> None:
 
 @pytest.mark.django_db
 def test_the_papers_models_are_a_benchmark_that_could_begin(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Six generators and nine evaluators, three times each; all that is checked before anything is asked of a server."""
+    """Six generators and nine evaluators, three times each; all is checked that can be before a server is asked."""
     for name in ("OPENAI_API_KEY", "GEMINI_API_KEY"):
         monkeypatch.setenv(name, "a key")
     file = read_benchmark((PACK / "paper_models.yaml").read_text(encoding="utf-8"))

@@ -461,7 +461,9 @@ def test_a_verdict_leads_back_to_the_record_of_the_text(monkeypatch: pytest.Monk
         by=None,
     )
     recipe = parsing.sheets.get().rows.get()
-    (assignment,) = annotating.assign(rater=Rater.objects.create(study=parsing, kind="person", code="P1"), rows=[recipe])
+    (assignment,) = annotating.assign(
+        rater=Rater.objects.create(study=parsing, kind="person", code="P1"), rows=[recipe]
+    )
     builders.label(assignment, {(recipe.sheet.columns.get().name, "ingredients"): ':[{"ingredient":"lentils"}]'})
     looked = derive_study(
         source=parsing,

@@ -117,8 +117,8 @@ def test_intervals_draw_recipes_and_need_ten() -> None:
 def test_the_closest_document_has_most_of_both_sections_alike() -> None:
     ingredients = [Item(0, n, 3, (1,), (2,)) for n in range(3)] + [Item(0, 3, 3, (), (2,))]
     tasks = [Item(0, 4, 3, (3,), ()), Item(1, 5, 1, (), ())]
-    # Of four ingredients 1 has three, 2 all four in another form; 3 has the only task. Sections count alike, so that 2 and
-    # 3 have as much, and the same words decide. Of the second recipe nothing stands anywhere.
+    # Of four ingredients 1 has three, 2 all four in another form; 3 has the only task. Sections count alike, so that 2
+    # and 3 have as much, and the same words decide. Of the second recipe nothing stands anywhere.
     assert closest([ingredients, tasks]) == [Closest(0, (3,), (0.0, 1.0), (0.0, 1.0))]
     # Without any tasks the recipe's ingredients decide alone; documents with as much are all named.
     alike = [Item(0, 0, 3, (1, 2), (3,))]
@@ -332,8 +332,8 @@ def test_the_single_document_that_a_recipe_comes_closest_to(study: Study, client
     assert tables["recipe.closest"].rows == (("Coleslaw", "Google 1", 0.25, 0.5),)
     assert [head.group for head in tables["recipe.closest"].heads[2:]] == ["Ingredients", "Ingredients"]
     sentence = (
-        "Closest to one single document comes “Coleslaw”: of what it consists of, Google 1 has in some form: "
-        "ingredients 50 %."
+        "“Coleslaw” comes closest to a single document: what Google 1 alone has of it, in some form, is 50 % of "
+        "“Ingredients”."
     )
     assert closest_sentence(made) == sentence
     user = builders.user("root")

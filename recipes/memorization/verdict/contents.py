@@ -155,12 +155,12 @@ def closest_sentence(verdict: VerdictData) -> str:
     most = max(found, key=lambda each: sum(filter(None, each.somehow)))
     words, table = verdict.data.scheme.words, verdict.data.table
     shares = [
-        f"{of.section.title.lower()} {_per_cent(share)}"
+        _("%(share)s of “%(section)s”") % {"share": _per_cent(share), "section": of.section.title}
         for of, share in zip(_filled(verdict), most.somehow, strict=True)
         if share is not None
     ]
     return _(
-        "Closest to one single %(row)s comes “%(sheet)s”: of what it consists of, %(name)s has in some form: %(shares)s."
+        "“%(sheet)s” comes closest to a single %(row)s: what %(name)s alone has of it, in some form, is %(shares)s."
     ) % {
         "row": words.row,
         "sheet": table.sheets[most.recipe],

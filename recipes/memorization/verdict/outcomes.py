@@ -178,9 +178,9 @@ def covered(items: Sequence[Item], outcome: Outcome, reserved: Collection[int]) 
 
 @dataclass(frozen=True)
 class Closest:
-    """The document that has most of a recipe. rows: it, or several that have as much. `exact`, `somehow`: of each section
-    the share of the recipe's items that it (the first) has in the same words, and in any form; None where the recipe has
-    none there."""
+    """The document that has most of a recipe. rows: it, or several that have as much. `exact`, `somehow`: of each
+    section the share of the recipe's items that it (the first) has in the same words, and in any form; None where the
+    recipe has none there."""
 
     recipe: int
     rows: tuple[int, ...]
