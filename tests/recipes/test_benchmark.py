@@ -416,6 +416,20 @@ def test_the_page_adds_the_papers_list(client_of: ClientOf) -> None:
 
 
 @pytest.mark.django_db
+def test_the_page_of_instructions_leads_to_a_form_with_its_own_scheme(
+    client_of: ClientOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = builders.user("root", superuser=True)
+    study = generations.dishes(by=root)
+    generations.writes(monkeypatch, "Bake it.")
+    generations.work(generations.started(study, generations.wanted(generations.BARE, per_type=1)))
+    there = f"/studies/dishes/derive/?deriver=rated-texts&scheme={study.scheme.slug}"
+    assert there.replace("&", "&amp;") in client_of(root).get("/studies/dishes/instructions/").content.decode()
+    form = client_of(root).get(there).context["form"]
+    assert (form.deriver.key, form["scheme"].value()) == ("rated-texts", str(study.scheme.pk))
+
+
+@pytest.mark.django_db
 def test_the_page_of_instructions_leads_nowhere_where_one_is_refused(
     client_of: ClientOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -70,6 +70,7 @@ def test_the_page_of_names(client_of: ClientOf) -> None:
         f"{page}add/", {"sheet": "More", "text": "coleslaw\nGyoza; Japan"}, follow=True
     ).content.decode()
     assert "1 dish added. 1 was in the study already." in told
+    assert "from 2 regions" in told  # of three dishes one has none
     assert list(Row.objects.order_by("pk").values_list("name", "facets")) == [
         ("Koshari", {"region": "Egypt"}), ("Coleslaw", {}), ("Gyoza", {"region": "Japan"}),
     ]  # fmt: skip
@@ -242,7 +243,8 @@ def test_the_best_of_k_is_of_the_type_of_prompt_that_was_chosen(
     work(started(study, wanted(GENERAL, BARE)))
     address = reverse("annotation:derive", args=[study.slug]) + "?deriver=candidates"
     form = client_of(mara).get(address).context["form"]
-    # Which model wrote is not asked: there is one.
+    # The scheme of candidates is chosen beforehand; which model wrote is not asked: there is one.
+    assert form["scheme"].value() == "recipe-candidates"
     assert form.fields["set_types"].choices == [("freestyle", "freestyle"), ("general", "general")]
     assert "set_generators" not in form.fields
     stored = builders.scheme(scheme_of("recipe-candidates"))

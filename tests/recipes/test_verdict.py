@@ -403,12 +403,14 @@ def test_only_who_may_make_a_study_is_led_to_it(study: Study, client: Client) ->
     researcher, manager, root = builders.user("rene"), builders.user("mara"), builders.user("root", superuser=True)
     actions.add_member(study=study, user=researcher, role="researcher")
     actions.add_member(study=study, user=manager, role="manager")
-    there = reverse("annotation:derive", args=[study.slug])
+    there = reverse("annotation:derive", args=[study.slug]) + "?deriver=examined-recipes"
     for user in (researcher, manager, root):
         client.force_login(user)
         page = client.get(reverse("memorization:verdict", args=[study.slug])).content.decode()
         assert "Nothing here was examined for nonsense yet." in page
         assert (f'href="{there}"' in page) == (client.get(there).status_code == 200) == (user == root)
+    form = client.get(there).context["form"]
+    assert form["scheme"].value() == "recipe-nonsense"  # which is chosen, as no other makes a verdict
 
 
 def test_texts_from_right_to_left_run_so(study: Study, client: Client) -> None:
