@@ -439,6 +439,30 @@ def test_the_best_of_several_raters_is_the_one_that_the_report_says(monkeypatch:
 
 
 @pytest.mark.django_db
+def test_what_is_no_recipe_of_the_dish_is_filtered_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The paper's third step also leaves out what was wrongly generated: the best of five such recipes is none."""
+    made, general, freestyle = _two_candidates(monkeypatch)
+    anna = Rater.objects.create(study=made, kind=Rater.Kind.PERSON, code="anna")
+    say(anna, general, 0, 1, 9)
+    say(anna, freestyle, 2, 3, 4)
+
+    def best_of(slug: str, **settings: list[str]) -> str:
+        scheme = builders.scheme(scheme_of("recipe-parsing"))
+        parsing = derive_study(
+            source=made, deriver="best-candidates", scheme=scheme, slug=slug, title=slug, settings=settings, by=None
+        )
+        return str(parsing.sheets.get().rows.get().facets["prompt"])
+
+    assert best_of("any") == "general"  # it has the fewest faults
+    assert best_of("two", least=["2"]) == "freestyle"
+    for unsaid in ("leave", "first"):  # nor is a wrong one taken by lot
+        with pytest.raises(Refused, match="is as correct as is asked"):
+            best_of("four", least=["4"], unsaid=[unsaid])
+    with pytest.raises(Refused, match="“7” is none of: 1, 2, 3, 4, 5"):
+        best_of("seven", least=["7"])
+
+
+@pytest.mark.django_db
 def test_judges_choose_the_best_by_name_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     made, general, freestyle = _two_candidates(monkeypatch)
     judge = Rater.objects.create(study=made, kind=Rater.Kind.JUDGE, code="judge")
