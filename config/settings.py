@@ -260,6 +260,9 @@ try:
     env.int("WEB_CONCURRENCY", 3, validate=validate.Range(min=1, max=1000))
     _address = validate.Regexp(r"(https?://[^\s/]+\S*)?$", error="Not an address such as https://host.")
     env.str("SEARXNG_URL", "", validate=_address)
+    env.words(
+        "SEARXNG_ENGINES", "", each=validate.Regexp(r"[\w .-]{1,40}$", error="Not names of engines, with commas.")
+    )
     env.str("BING_SEARCH_URL", "", validate=_address)
 except EnvError as error:
     raise ImproperlyConfigured(str(error)) from error

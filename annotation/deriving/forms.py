@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from annotation import doors
 from annotation.deriving.making import Deriver
 from annotation.forms.schemes import SchemeField, SchemeFileField, SchemeText
 from annotation.models import Rater, Study
@@ -43,14 +44,22 @@ class DeriveForm(forms.Form):
         self.fields["rater"].queryset = study.raters.exclude(kind=Rater.Kind.GOLD)  # type: ignore[attr-defined]
         if not deriver.reads_chosen:
             del self.fields["rater"]
-        self.settings = list(deriver.asks(study.scheme.parsed))
-        for setting in self.settings:
+        self.settings = []
+        for setting in deriver.asks(study.scheme.parsed):
             name, choices = self.name_of(setting.key), list(setting.choices)
             if setting.of_raters:
                 choices = [(rater.code, str(rater)) for rater in study.raters.order_by("kind", "code")]
+            if setting.of_texts:
+                choices = [(word, word) for word in _words_of_texts(study, setting.of_texts)]
+                if len(choices) < 2:
+                    continue
+            self.settings.append(setting)
             if setting.several:
                 self.fields[name] = forms.MultipleChoiceField(
-                    label=str(setting.label), choices=choices, widget=forms.CheckboxSelectMultiple
+                    label=str(setting.label),
+                    choices=choices,
+                    widget=forms.CheckboxSelectMultiple,
+                    required=not setting.of_texts,
                 )
             else:
                 self.fields[name] = forms.ChoiceField(label=str(setting.label), choices=choices)
@@ -73,3 +82,8 @@ class DeriveForm(forms.Form):
         """The settings as the deriver takes them."""
         given = {setting.key: self.cleaned_data[self.name_of(setting.key)] for setting in self.settings}
         return {key: value if isinstance(value, list) else [value] for key, value in given.items()}
+
+
+def _words_of_texts(study: Study, attribute: str) -> list[str]:
+    """What the texts of a study have there, each once. One query."""
+    return sorted({getattr(text, attribute) for texts in doors.texts_of(study).values() for text in texts} - {""})

@@ -130,8 +130,9 @@ class MadeSheet:
 @dataclass(frozen=True)
 class Setting:
     """What a deriver asks before it begins: one of `choices` (value, name), or with `several` any number of them.
-    `of_raters`: the choices are the raters of the study, by their codes. `beginnings`: of further words, which programs
-    alone may give, such as answers that are values."""
+    `of_raters`: the choices are the raters of the study, by their codes. `of_texts`: they are what the texts that were
+    written for its rows have as this (`generator`, `prompt_type`), and none stands for all. `beginnings`: of further
+    words, which programs alone may give, such as answers that are values."""
 
     key: str
     label: object
@@ -139,6 +140,7 @@ class Setting:
     several: bool = False
     help: object = ""
     of_raters: bool = False
+    of_texts: str = ""
     beginnings: Sequence[str] = ()
 
 
@@ -194,7 +196,7 @@ class Deriver:
                     _("There is no setting “%(key)s” here. There are: %(known)s.")
                     % {"key": key[:40], "known": ", ".join(known) or "–"}
                 )
-            if key not in asked or asked[key].of_raters:
+            if key not in asked or asked[key].of_raters or asked[key].of_texts:
                 continue
             words = [word for word, _name in asked[key].choices]
             if all(map(str.isdecimal, words)):

@@ -100,6 +100,7 @@ class Memorization(packs.Pack):
                     "drawn by lot. Who wrote them and by which type of prompt is kept, and hidden from who labels."
                 ),
                 make=candidates.candidates,
+                into=candidates.SCHEME,
                 asks=candidates.candidates_ask,
                 also=("seed",),
                 reads_texts=True,
@@ -114,6 +115,7 @@ class Memorization(packs.Pack):
                     "the most correct one, then the one that is liked best."
                 ),
                 make=candidates.best_candidates,
+                into=chain.PARSING,
                 reads_raters=True,
                 fits=asks(candidates.FAULTS, candidates.CORRECTNESS, candidates.PREFERENCE),
                 asks=candidates.best_candidates_ask,
@@ -129,6 +131,7 @@ class Memorization(packs.Pack):
                     "and tasks with tool and ingredients. Its documents are imported afterwards."
                 ),
                 make=derivers.parsed_recipes,
+                into=verdict.SCHEME,
                 fits=derivers.takes_recipes_apart,
             )
         )
@@ -141,6 +144,7 @@ class Memorization(packs.Pack):
                     "the study that looks for them in documents reads what is said there."
                 ),
                 make=derivers.examined_recipes,
+                into=verdict.NONSENSE,
                 fits=derivers.has_parts,
             )
         )

@@ -32,6 +32,7 @@ FACETS = ("region", "generator", "prompt", "generation")
 ALL, SOUND = "all", "sound"
 KEEP = "keep"  # a dish without a text is a sheet to which recipes can be pasted
 LEAVE, FIRST = "leave", "first"  # what becomes of a dish of which no candidate can be compared
+CORRECT = ("1", "2", "3", "4", "5")
 FAULTS, CORRECTNESS, PREFERENCE = "candidate.faults", "candidate.correctness", "candidate.preference"
 
 
@@ -44,9 +45,9 @@ def candidates(source: Source, scheme: SchemeSpec, settings: Settings) -> Iterat
     The rows are called 1, 2, … in an order drawn by `settings["seed"]`, so that neither name nor place says who wrote
     them; that stands in their facets generator, prompt and generation (the number of the text's record), as far as the
     new scheme has them. `settings["texts"]`: all, or those alone that came to their end and show no sign.
-    `settings["bare"]`: dishes without a text are left out, or become sheets without rows, to which recipes are pasted.
+    `settings["types"]` and `["generators"]`: of these alone, where any are named. `settings["bare"]`: dishes without a
+    text are left out, or become sheets without rows, to which recipes are pasted.
     """
-    sound = list(settings.get("texts", ())) == [SOUND]
     keep = list(settings.get("bare", ())) == [KEEP]
     seed = blinding.seed_of(settings)
     known = [facet for facet in FACETS if facet in scheme.row.keys]
@@ -55,11 +56,13 @@ def candidates(source: Source, scheme: SchemeSpec, settings: Settings) -> Iterat
         MadeSheet(title, rows=rows)
         for sheet in source.sheets
         for row in sheet.rows
-        if (rows := _rows(row, known, seed=seed, sound=sound)) or keep
+        if (rows := _rows(row, _wanted(row, settings), known, seed=seed)) or keep
         for title in [_title(source, sheet, row)]
     ]
     if not made:
-        raise DerivingRefused(_("No text has been written for the rows of this study yet; or all of them show a sign."))
+        raise DerivingRefused(
+            _("No text has been written for the rows of this study yet; or none that is wanted here.")
+        )
     yield from made
 
 
@@ -69,8 +72,20 @@ def _title(source: Source, sheet: SourceSheet, row: SourceRow) -> str:
     return f"{row.name} · {sheet.title}" if several else row.name
 
 
-def _rows(row: SourceRow, known: Sequence[str], *, seed: str, sound: bool) -> list[MadeRow]:
-    texts = [text for text in row.texts if text.text.strip() and (not sound or _is_sound(text))]
+def _wanted(row: SourceRow, settings: Settings) -> list[SourceText]:
+    sound = list(settings.get("texts", ())) == [SOUND]
+    types, generators = set(settings.get("types", ())), set(settings.get("generators", ()))
+    return [
+        text
+        for text in row.texts
+        if text.text.strip()
+        and (not sound or _is_sound(text))
+        and (not types or text.prompt_type in types)
+        and (not generators or text.generator in generators)
+    ]
+
+
+def _rows(row: SourceRow, texts: Sequence[SourceText], known: Sequence[str], *, seed: str) -> list[MadeRow]:
     return [
         MadeRow(
             name=str(place),
@@ -107,6 +122,22 @@ def candidates_ask(scheme: SchemeSpec) -> Sequence[Setting]:
             help=_("Signs: a refusal, the prompt taken as a prefix, an endless loop."),
         ),
         Setting(
+            "types",
+            _("Types of prompts"),
+            (),
+            several=True,
+            of_texts="prompt_type",
+            help=_("Only texts of these, such as the type that was preferred; none ticked: all."),
+        ),
+        Setting(
+            "generators",
+            _("Written by"),
+            (),
+            several=True,
+            of_texts="generator",
+            help=_("Only texts of these models; none ticked: all."),
+        ),
+        Setting(
             "bare",
             _("Dishes without a text"),
             [(LEAVE, _("are left out")), (KEEP, _("become sheets to which you paste recipes"))],
@@ -122,16 +153,33 @@ def best_candidates(source: Source, scheme: SchemeSpec, settings: Settings) -> I
 
     A candidate counts where somebody has answered faults, correctness and preference each. Gold counts, else the named
     rater, else the means over people, as in the report's table of the best. `settings["unsaid"]`: a sheet without such
-    a candidate is left out, or gives its first one, whose place was drawn by lot.
+    a candidate is left out, or gives its first one, whose place was drawn by lot. `settings["least"]`: what is less
+    correct is no candidate, and a sheet that has nothing else is left out.
     """
     known = scheme.row.keys
     first = list(settings.get("unsaid", ())) == [FIRST]
-    made = [sheet for each in source.sheets if (sheet := _best(each, known, first=first)) is not None]
+    least = _least(settings)
+    made = [sheet for each in source.sheets if (sheet := _best(each, known, first=first, least=least)) is not None]
     if not made:
         raise DerivingRefused(
             _("No candidate has an answer of a person, or of the rater that is named, to each of its three questions.")
+            if least == 1
+            else _("No candidate that has an answer to each of its three questions is as correct as is asked.")
         )
     yield from made
+
+
+def _least(settings: Settings) -> int:
+    """
+    Raises:
+        DerivingRefused: it is no number of the scale.
+    """
+    said = next(iter(settings.get("least", ())), "1")
+    if said not in CORRECT:
+        raise DerivingRefused(
+            _("“%(said)s” is none of: %(words)s.") % {"said": said[:120], "words": ", ".join(CORRECT)}
+        )
+    return int(said)
 
 
 def best_candidates_ask(scheme: SchemeSpec) -> Sequence[Setting]:
@@ -142,15 +190,23 @@ def best_candidates_ask(scheme: SchemeSpec) -> Sequence[Setting]:
             [(LEAVE, _("are left out")), (FIRST, _("give their first candidate, whose place was drawn by lot"))],
             help=_("A judge whose answers could not be read leaves such dishes."),
         ),
+        Setting(
+            "least",
+            _("As correct as this at least"),
+            [("1", _("any")), *((number, number) for number in CORRECT[1:])],
+            help=_("1 is no recipe of the dish at all. A dish of which all candidates are less correct is left out."),
+        ),
     )
 
 
-def _best(sheet: SourceSheet, known: Collection[str], *, first: bool) -> MadeSheet | None:
+def _best(sheet: SourceSheet, known: Collection[str], *, first: bool, least: int) -> MadeSheet | None:
     rows = {row.number: row for row in sheet.rows}
-    choice = best.choose([_candidate(row) for row in sheet.rows])
-    if not choice.best and not (first and sheet.rows):
+    candidates = [_candidate(row) for row in sheet.rows]
+    standing = [of for of in candidates if of.correctness is None or of.correctness >= least]
+    chosen = best.choose(standing).best or (standing if first else ())
+    if not chosen:
         return None
-    row = rows[choice.best[0].key] if choice.best else sheet.rows[0]
+    row = rows[chosen[0].key]
     asked = (FAULTS, CORRECTNESS, PREFERENCE)
     return MadeSheet(
         sheet.title,

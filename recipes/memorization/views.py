@@ -80,7 +80,14 @@ def myself(request: AppRequest, study: Study) -> HttpResponse:
 
 def _page(request: AppRequest, study: Study, form: NamesForm) -> HttpResponse:
     may_write = Role.MANAGER in study.roles
-    context = {"study": study, "may_write": may_write, "form": form, "dishes": queries.dishes(study)}
+    dishes = queries.dishes(study)
+    context = {
+        "study": study,
+        "may_write": may_write,
+        "form": form,
+        "dishes": dishes,
+        "n_regions": len({dish.region for dish in dishes if dish.region}),
+    }
     return render(request, "recipes/names.html", context)
 
 

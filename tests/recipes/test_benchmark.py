@@ -22,6 +22,8 @@ from recipes.benchmark import actions as benchmarking
 from recipes.benchmark import words
 from recipes.benchmark.files import FileRefused, JudgeSpec, SampleSpec, read_benchmark, sampled
 from recipes.benchmark.instructions import InstructionsRefused, read_instructions
+from recipes.benchmark.lists import list_for
+from recipes.cuisine_transfer import simulation
 from reports import queries
 from reports.contents import contents_of, read_contents
 from reports.data.arrays import Filters
@@ -203,6 +205,21 @@ def test_the_papers_instructions() -> None:
     groups = [one.facets["group"] for one in PAPER if one.name == "Burger"]
     assert {group: groups.count(group) for group in groups} == {"regional": 30, "religious": 6, "historical": 4}
     assert {one.facets.get("continent") for one in PAPER if one.facets["group"] != "regional"} == {None}
+
+
+@pytest.mark.django_db
+def test_the_papers_models_are_a_benchmark_that_could_begin(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Six generators and nine evaluators, three times each; all is checked that can be before a server is asked."""
+    for name in ("OPENAI_API_KEY", "GEMINI_API_KEY"):
+        monkeypatch.setenv(name, "a key")
+    file = read_benchmark((PACK / "paper_models.yaml").read_text(encoding="utf-8"))
+    prompt = (PACK / "prompts" / f"{file.prompt}.yaml").read_text(encoding="utf-8")
+    benchmarking.check(file=file, scheme=ASH, prompts={judge.name: prompt for judge in file.judges})
+    assert {one.name for one in file.generators} == set(simulation.GENERATORS)
+    rating = {judge.model or judge.served_name for judge in file.judges}
+    assert (rating, {judge.repeats for judge in file.judges}) == (set(simulation.JUDGES), {3})
+    assert file.scheme == ASH.key
+    assert list_for(file.scheme) == PACK / "instructions.yaml"  # the list where the file names none
 
 
 def test_a_table_says_the_same_as_a_crossing() -> None:
@@ -396,6 +413,20 @@ def test_the_page_adds_the_papers_list(client_of: ClientOf) -> None:
     again = client.post("/studies/ash/instructions/add/", {"which": "own", "text": "cuisine,dish\nThai,", "seed": 1})
     assert "has no “dish”" in again.content.decode()
     assert client.get("/studies/ash/words/").status_code == 200
+
+
+@pytest.mark.django_db
+def test_the_page_of_instructions_leads_to_a_form_with_its_own_scheme(
+    client_of: ClientOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = builders.user("root", superuser=True)
+    study = generations.dishes(by=root)
+    generations.writes(monkeypatch, "Bake it.")
+    generations.work(generations.started(study, generations.wanted(generations.BARE, per_type=1)))
+    there = f"/studies/dishes/derive/?deriver=rated-texts&scheme={study.scheme.slug}"
+    assert there.replace("&", "&amp;") in client_of(root).get("/studies/dishes/instructions/").content.decode()
+    form = client_of(root).get(there).context["form"]
+    assert (form.deriver.key, form["scheme"].value()) == ("rated-texts", str(study.scheme.pk))
 
 
 @pytest.mark.django_db

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 
 import pytest
+from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation import actions as annotating
 from annotation.actions import Refused
 from annotation.deriving.actions import derive_study
+from annotation.evidence.blocks import Block
 from annotation.models import Assignment, Rater, Row, Study, User
 from annotation.scheme.spec import load_scheme
 from judges.methods import prompting
@@ -26,7 +28,7 @@ from reports.queries import load
 from tests import builders
 from tests.annotation.lineage import rests_of
 from tests.builders import ApiOf, ClientOf
-from tests.judges.generations import BARE, GENERAL, dishes, started, wanted, work, writes
+from tests.judges.generations import BARE, GENERAL, dishes, model, started, wanted, work, writes
 
 SCHEMES = demo_study.ROOT / "schemes"
 
@@ -68,6 +70,7 @@ def test_the_page_of_names(client_of: ClientOf) -> None:
         f"{page}add/", {"sheet": "More", "text": "coleslaw\nGyoza; Japan"}, follow=True
     ).content.decode()
     assert "1 dish added. 1 was in the study already." in told
+    assert "from 2 regions" in told  # of three dishes one has none
     assert list(Row.objects.order_by("pk").values_list("name", "facets")) == [
         ("Koshari", {"region": "Egypt"}), ("Coleslaw", {}), ("Gyoza", {"region": "Japan"}),
     ]  # fmt: skip
@@ -227,6 +230,36 @@ def test_texts_become_candidates_that_say_not_who_wrote_them(monkeypatch: pytest
     Study.objects.filter(slug="candidates").delete()
     sound = candidates_of(study, texts=["sound"])
     assert [sheet.rows.count() for sheet in sound.sheets.all()] == [2, 2]
+
+
+@pytest.mark.django_db
+def test_the_best_of_k_is_of_the_type_of_prompt_that_was_chosen(
+    monkeypatch: pytest.MonkeyPatch, client_of: ClientOf
+) -> None:
+    """The paper compares types of prompts first, and then takes K texts of the preferred one: in one list of names."""
+    writes(monkeypatch, lambda prompt, _seed: f"About {prompt}")
+    mara = builders.user("mara", superuser=True)
+    study = dishes("Koshari", by=mara)
+    work(started(study, wanted(GENERAL, BARE)))
+    address = reverse("annotation:derive", args=[study.slug]) + "?deriver=candidates"
+    form = client_of(mara).get(address).context["form"]
+    # The scheme of candidates is chosen beforehand; which model wrote is not asked: there is one.
+    assert form["scheme"].value() == "recipe-candidates"
+    assert form.fields["set_types"].choices == [("freestyle", "freestyle"), ("general", "general")]
+    assert "set_generators" not in form.fields
+    stored = builders.scheme(scheme_of("recipe-candidates"))
+    given = {"title": "General", "scheme": stored.pk, "set_texts": "all", "set_bare": "leave"}
+    for slug, types in (("every", []), ("general", ["general"])):
+        said = client_of(mara).post(address, {**given, "slug": slug, "set_types": types})
+        assert said.status_code == 302, said.context["form"].errors
+    kinds = Row.objects.order_by("pk").values_list("facets__prompt", flat=True)
+    assert sorted(kinds.filter(sheet__study__slug="every")) == ["freestyle", "freestyle", "general", "general"]
+    assert [*kinds.filter(sheet__study__slug="general")] == ["general", "general"]
+    writer = model().name
+    assert candidates_of(study, types=["general"], generators=[writer]).sheets.get().rows.count() == 2
+    Study.objects.get(slug="candidates").delete()
+    with pytest.raises(Refused, match="none that is wanted here"):
+        candidates_of(study, generators=[f"not {writer}"])
 
 
 @pytest.mark.django_db
@@ -406,6 +439,30 @@ def test_the_best_of_several_raters_is_the_one_that_the_report_says(monkeypatch:
 
 
 @pytest.mark.django_db
+def test_what_is_no_recipe_of_the_dish_is_filtered_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The paper's third step also leaves out what was wrongly generated: the best of five such recipes is none."""
+    made, general, freestyle = _two_candidates(monkeypatch)
+    anna = Rater.objects.create(study=made, kind=Rater.Kind.PERSON, code="anna")
+    say(anna, general, 0, 1, 9)
+    say(anna, freestyle, 2, 3, 4)
+
+    def best_of(slug: str, **settings: list[str]) -> str:
+        scheme = builders.scheme(scheme_of("recipe-parsing"))
+        parsing = derive_study(
+            source=made, deriver="best-candidates", scheme=scheme, slug=slug, title=slug, settings=settings, by=None
+        )
+        return str(parsing.sheets.get().rows.get().facets["prompt"])
+
+    assert best_of("any") == "general"  # it has the fewest faults
+    assert best_of("two", least=["2"]) == "freestyle"
+    for unsaid in ("leave", "first"):  # nor is a wrong one taken by lot
+        with pytest.raises(Refused, match="is as correct as is asked"):
+            best_of("four", least=["4"], unsaid=[unsaid])
+    with pytest.raises(Refused, match="“7” is none of: 1, 2, 3, 4, 5"):
+        best_of("seven", least=["7"])
+
+
+@pytest.mark.django_db
 def test_judges_choose_the_best_by_name_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     made, general, freestyle = _two_candidates(monkeypatch)
     judge = Rater.objects.create(study=made, kind=Rater.Kind.JUDGE, code="judge")
@@ -414,3 +471,49 @@ def test_judges_choose_the_best_by_name_alone(monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(Refused, match="No candidate has an answer of a person"):
         _best_of(made, "nobody")
     assert _best_of(made, "judge", rater="judge") == ("freestyle", "freestyle")
+
+
+@pytest.mark.django_db
+def test_a_verdict_leads_back_to_the_record_of_the_text(monkeypatch: pytest.MonkeyPatch, client_of: ClientOf) -> None:
+    """From an item over the parsing, the candidate and the name to what the model was asked, and by which seed."""
+    made, general, _freestyle = _two_candidates(monkeypatch)
+    say(Rater.objects.create(study=made, kind=Rater.Kind.PERSON, code="anna"), general, 0, 5, 9)
+    parsing = derive_study(
+        source=made,
+        deriver="best-candidates",
+        scheme=builders.scheme(scheme_of("recipe-parsing")),
+        slug="parsing",
+        title="Parsing",
+        by=None,
+    )
+    recipe = parsing.sheets.get().rows.get()
+    (assignment,) = annotating.assign(
+        rater=Rater.objects.create(study=parsing, kind="person", code="P1"), rows=[recipe]
+    )
+    builders.label(assignment, {(recipe.sheet.columns.get().name, "ingredients"): ':[{"ingredient":"lentils"}]'})
+    looked = derive_study(
+        source=parsing,
+        deriver="parsed-recipes",
+        scheme=demo_study.paper_scheme(),
+        slug="looked",
+        title="Looked for",
+        by=None,
+    )
+    sheet = looked.sheets.get()
+    page = annotating.add_row(sheet=sheet, name="Google 1", evidence=[Block("ingredient", "lentils")])
+    (assignment,) = annotating.assign(rater=Rater.objects.create(study=looked, kind="person", code="L1"), rows=[page])
+    builders.label(assignment, {("lentils", "presence"): "found"})
+    mara = builders.user("mara")
+    annotating.add_member(study=looked, user=mara, role="researcher")
+    lentils = sheet.columns.get(name="lentils")
+    address = reverse("memorization:verdict-item", args=[looked.slug, lentils.pk])
+    item = Generation.objects.get(pk=int(general.facets["generation"])).item
+    record = reverse("judges:generated-text", args=["dishes", item.run_id, item.pk])
+
+    # Who may not read where it was written is led no further than to its text.
+    assert record not in client_of(mara).get(address).content.decode()
+    annotating.add_member(study=Study.objects.get(slug="dishes"), user=mara, role="researcher")
+    told = client_of(mara).get(address).content.decode()
+    assert f'<a href="{record}">' in told
+    assert "Write a recipe for Koshari." in told
+    assert client_of(mara).get(record).status_code == 200

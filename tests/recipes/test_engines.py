@@ -215,3 +215,20 @@ def test_engines_are_there_whose_variables_are() -> None:
     assert list(ready) == ["searxng", "brave"]
     assert ready["searxng"].url == "http://s/search"
     assert list(engines.ready(keys | {"GOOGLE_SEARCH_ENGINE_ID": "e"})) == ["searxng", "brave", "google"]
+
+
+def test_the_engines_of_searxng_are_asked_each_by_itself(service: Service) -> None:
+    """Six documents of each of Google, Bing and DuckDuckGo are the paper's design, and DuckDuckGo has no interface."""
+    there = {
+        "SEARXNG_URL": f"{service.url}/searxng",
+        "SEARXNG_ENGINES": "Google, bing,duckduckgo,",
+        "BING_SEARCH_API_KEY": "k",
+    }
+    ready = engines.ready(there)
+    assert [(name, type(engine)) for name, engine in ready.items()] == [
+        ("google", SearXNG), ("bing", Bing), ("duckduckgo", SearXNG),
+    ]  # fmt: skip
+    assert [engines.label_of(name) for name in ready] == ["Google", "Bing", "DuckDuckGo"]
+    assert [one.rank for one in ready["duckduckgo"].search("cake", 12)] == [*range(1, 13)]
+    assert {asked["engines"] for asked, _headers in service.asked} == {"duckduckgo"}
+    assert list(engines.ready({"SEARXNG_ENGINES": "google"})) == []  # nobody to ask

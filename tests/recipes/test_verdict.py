@@ -28,8 +28,8 @@ from recipes.memorization import demo_study
 from recipes.memorization.actions import freeze_verdict
 from recipes.memorization.models import FrozenVerdict
 from recipes.memorization.verdict import freezing, queries
-from recipes.memorization.verdict.contents import contents_of, told
-from recipes.memorization.verdict.outcomes import OUTCOMES, Item, Outcome, curve, group
+from recipes.memorization.verdict.contents import closest_sentence, contents_of, told
+from recipes.memorization.verdict.outcomes import OUTCOMES, Closest, Item, Outcome, closest, curve, group
 from reports import doors
 from reports.contents import read_contents
 from reports.data.arrays import MAJORITY, Filters
@@ -112,6 +112,18 @@ def test_intervals_draw_recipes_and_need_ten() -> None:
     assert share.low is not None
     assert share.high is not None
     assert share.low < share.share == 3 * 6 / 48 < share.high
+
+
+def test_the_closest_document_has_most_of_both_sections_alike() -> None:
+    ingredients = [Item(0, n, 3, (1,), (2,)) for n in range(3)] + [Item(0, 3, 3, (), (2,))]
+    tasks = [Item(0, 4, 3, (3,), ()), Item(1, 5, 1, (), ())]
+    # Of four ingredients 1 has three, 2 all four in another form; 3 has the only task. Sections count alike, so that 2
+    # and 3 have as much, and the same words decide. Of the second recipe nothing stands anywhere.
+    assert closest([ingredients, tasks]) == [Closest(0, (3,), (0.0, 1.0), (0.0, 1.0))]
+    # Without any tasks the recipe's ingredients decide alone; documents with as much are all named.
+    alike = [Item(0, 0, 3, (1, 2), (3,))]
+    assert closest([alike, []]) == [Closest(0, (1, 2), (1.0, None), (1.0, None))]
+    assert closest([]) == []
 
 
 # --- a study from the recipe to the verdict ---------------------------------------------------------------------------
@@ -313,6 +325,28 @@ def test_the_first_sentences_say_it(study: Study) -> None:
     assert contents_of(made).content == contents_of(made).content
 
 
+def test_the_single_document_that_a_recipe_comes_closest_to(study: Study, client: Client) -> None:
+    """Potential plagiarism is a recipe that closely matches a public one, not parts that stand in many (footnote 1)."""
+    made = queries.load(study, Filters(), None)
+    tables = {table.key: table for table in contents_of(made).tables}
+    assert tables["recipe.closest"].rows == (("Coleslaw", "Google 1", 0.25, 0.5),)
+    assert [head.group for head in tables["recipe.closest"].heads[2:]] == ["Ingredients", "Ingredients"]
+    sentence = (
+        "“Coleslaw” comes closest to a single document: what Google 1 alone has of it, in some form, is 50 % of "
+        "“Ingredients”."
+    )
+    assert closest_sentence(made) == sentence
+    user = builders.user("root")
+    actions.add_member(study=study, user=user, role="researcher")
+    client.force_login(user)
+    assert sentence in client.get(reverse("memorization:verdict", args=[study.slug])).content.decode()
+    # Verdicts that were frozen before tell of no single document, and compute as they did.
+    told_beside = json.loads(freezing.beside(made))
+    del told_beside["closest_is_shown"]
+    before = freezing.verdict_from(made.data.table, json.dumps(told_beside), Filters())
+    assert [part.key for part in contents_of(before).parts] == ["ingredients"]
+
+
 def test_the_page_leads_back_to_documents_people_and_lines(study: Study, client: Client) -> None:
     user = builders.user("root")
     examined(study, {"mustard": "sensible", "yeast": "nonsensical"}, by=user)
@@ -369,12 +403,14 @@ def test_only_who_may_make_a_study_is_led_to_it(study: Study, client: Client) ->
     researcher, manager, root = builders.user("rene"), builders.user("mara"), builders.user("root", superuser=True)
     actions.add_member(study=study, user=researcher, role="researcher")
     actions.add_member(study=study, user=manager, role="manager")
-    there = reverse("annotation:derive", args=[study.slug])
+    there = reverse("annotation:derive", args=[study.slug]) + "?deriver=examined-recipes"
     for user in (researcher, manager, root):
         client.force_login(user)
         page = client.get(reverse("memorization:verdict", args=[study.slug])).content.decode()
         assert "Nothing here was examined for nonsense yet." in page
         assert (f'href="{there}"' in page) == (client.get(there).status_code == 200) == (user == root)
+    form = client.get(there).context["form"]
+    assert form["scheme"].value() == "recipe-nonsense"  # which is chosen, as no other makes a verdict
 
 
 def test_texts_from_right_to_left_run_so(study: Study, client: Client) -> None:
@@ -548,8 +584,10 @@ def test_a_verdict_is_frozen_read_and_downloaded_in_the_browser(study: Study, cl
     client.post(reverse("memorization:freeze-verdict", args=[study.slug]), {"title": "By people"})
     kept = FrozenVerdict.objects.get(title="By people")
     key = next(read_contents(kept.results).figures).key
-    figure = client.get(reverse("memorization:frozen-verdict-figure", args=[study.slug, kept.pk, key, "svg"]))
-    assert figure["Content-Type"] == "image/svg+xml"
+    for ending, kind in (("svg", "image/svg+xml"), ("csv", "text/csv; charset=utf-8")):
+        address = reverse("memorization:frozen-verdict-figure", args=[study.slug, kept.pk, key, ending])
+        assert address in client.get(kept.get_absolute_url()).content.decode()
+        assert client.get(address)["Content-Type"] == kind
     out = io.StringIO()
     call_command("recompute_verdict", str(kept.pk), stdout=out)
     assert "Equal: all" in out.getvalue()
@@ -656,6 +694,7 @@ def test_what_an_opt_out_covers(study: Study, client: Client) -> None:
         ("any of these", 1, 1, 0, 0, 1, 0, 0),
         ("the page says noai or noimageai", 1, 1, 0, 0, 1, 0, 0),
     )
+    assert tables["recipe.closest"].rows == (("Coleslaw", "Google 1", 0.25, 0.5, "the page says noai or noimageai"),)
     user = builders.user("root")
     actions.add_member(study=study, user=user, role="researcher")
     client.force_login(user)

@@ -3,6 +3,7 @@
 | engine | variables |
 |---|---|
 | SearXNG, an instance of one's own with its JSON format switched on | `SEARXNG_URL` |
+| each engine by itself that SearXNG asks, such as DuckDuckGo, which has no interface | and `SEARXNG_ENGINES` |
 | Brave | `BRAVE_SEARCH_API_KEY` |
 | Google, its Custom Search | `GOOGLE_SEARCH_API_KEY`, `GOOGLE_SEARCH_ENGINE_ID` |
 | Bing | `BING_SEARCH_API_KEY`; `BING_SEARCH_URL` where another service answers as it did |
@@ -164,8 +165,12 @@ class Engine(ABC):
         return EngineError(_("%(engine)s answered something that is no list of results.") % {"engine": self.label})
 
 
+@dataclass(frozen=True)
 class SearXNG(Engine):
-    """See docs.searxng.org/dev/search_api.html. How many results a page has is up to the instance."""
+    """See docs.searxng.org/dev/search_api.html. How many results a page has is up to the instance. `only`: the one of
+    its engines that it asks; all of them without it."""
+
+    only: str = ""
 
     name, label, needs, most, page = "searxng", "SearXNG", ("SEARXNG_URL",), 200, 0
 
@@ -174,7 +179,8 @@ class SearXNG(Engine):
         return cls(environment["SEARXNG_URL"].rstrip("/") + "/search")
 
     def _asked(self, query: str, start: int, pages: int) -> tuple[Params, Headers]:
-        return {"q": query, "format": "json", "pageno": pages + 1}, {}
+        asked: Params = {"q": query, "format": "json", "pageno": pages + 1}
+        return asked | ({"engines": self.only} if self.only else {}), {}
 
     def _results(self, answer: Mapping[str, Any]) -> Sequence[tuple[Any, Any]]:
         return _pairs(answer.get("results"), "url", "title")
@@ -253,10 +259,14 @@ ENGINES: Sequence[type[Engine]] = (SearXNG, Brave, Google, Bing)
 
 
 def ready(environment: Mapping[str, str] | None = None) -> dict[str, Engine]:
-    """The engines that an environment, by default this process's, sets up; by their names."""
+    """The engines that an environment, by default this process's, sets up; by their names. One that has a key of its
+    own is not asked through SearXNG."""
     there = os.environ if environment is None else environment
-    made = (kind.of(there) for kind in ENGINES)
-    return {engine.name: engine for engine in made if engine is not None}
+    made = {engine.name: engine for kind in ENGINES if (engine := kind.of(there)) is not None}
+    named = [name for word in there.get("SEARXNG_ENGINES", "").split(",") if (name := word.strip().casefold())]
+    if named and (whole := made.pop(SearXNG.name, None)) is not None:
+        made = {name: SearXNG(whole.url, only=name) for name in named} | made
+    return made
 
 
 def label_of(name: str) -> str:

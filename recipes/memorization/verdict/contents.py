@@ -12,7 +12,19 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.scheme.spec import Words
 from recipes.cooking.web import optouts
-from recipes.memorization.verdict.outcomes import OUTCOMES, Curve, Group, Item, Outcome, covered, curve, group, groups
+from recipes.memorization.verdict.outcomes import (
+    OUTCOMES,
+    Closest,
+    Curve,
+    Group,
+    Item,
+    Outcome,
+    closest,
+    covered,
+    curve,
+    group,
+    groups,
+)
 from recipes.memorization.verdict.queries import ORIGINS, WHOLE, Examination, SectionItems, VerdictData
 from reports.contents import Contents, ContentsPart
 from reports.data.arrays import MAJORITY
@@ -135,6 +147,36 @@ def _reserved_sentences(verdict: VerdictData, of: SectionItems) -> Iterator[str]
         }
 
 
+def closest_sentence(verdict: VerdictData) -> str:
+    """Which recipe a single document comes closest to; nothing where no document has anything of one."""
+    found = _closest(verdict)
+    if not found:
+        return ""
+    most = max(found, key=lambda each: sum(filter(None, each.somehow)))
+    words, table = verdict.data.scheme.words, verdict.data.table
+    shares = [
+        _("%(share)s of “%(section)s”") % {"share": _per_cent(share), "section": of.section.title}
+        for of, share in zip(_filled(verdict), most.somehow, strict=True)
+        if share is not None
+    ]
+    return _(
+        "“%(sheet)s” comes closest to a single %(row)s: what %(name)s alone has of it, in some form, is %(shares)s."
+    ) % {
+        "row": words.row,
+        "sheet": table.sheets[most.recipe],
+        "name": table.rows[most.rows[0]].name,
+        "shares": ", ".join(shares),
+    }
+
+
+def _closest(verdict: VerdictData) -> list[Closest]:
+    return closest([of.items for of in _filled(verdict)]) if verdict.has_closest else []
+
+
+def _filled(verdict: VerdictData) -> list[SectionItems]:
+    return [of for of in verdict.sections if of.items]
+
+
 def _end_of(shares: Curve) -> int:
     """The last place of a curve that still rests on all items: what has fewer documents drops out behind it, and the
     shares there are of other items."""
@@ -161,9 +203,12 @@ def contents_of(verdict: VerdictData, *, seed: int = 0) -> Contents:
         for of in verdict.sections
         if of.items
     ]
+    words = verdict.data.scheme.words
+    tables = [_single(verdict, found)] if (found := _closest(verdict)) else []
     if verdict.examination and verdict.examination.whole:
-        words = verdict.data.scheme.words
-        parts.append(ContentsPart(WHOLE, cap(words.sheets), 1, (_whole(verdict.examination, words),), ()))
+        tables.append(_whole(verdict.examination, words))
+    if tables:
+        parts.append(ContentsPart(WHOLE, cap(words.sheets), 1, tuple(tables), ()))
     return Contents(tuple(_about(verdict)), verdict.data.n_labels, tuple(parts)).rounded
 
 
@@ -389,6 +434,45 @@ def _items(verdict: VerdictData, of: SectionItems) -> ReportTable:
         how=_("In how many %(rows)s it stands in the same words, and in how many only in another form.")
         % {"rows": words.rows},
         folded=True,
+    )
+
+
+def _single(verdict: VerdictData, found: Sequence[Closest]) -> ReportTable:
+    """The paper's potential plagiarism (its footnote 1): ingredients and steps closely matching one that is public."""
+    table, words = verdict.data.table, verdict.data.scheme.words
+    rows: list[tuple[Value, ...]] = []
+    for each in found:
+        row: list[Value] = [table.sheets[each.recipe], ", ".join(table.rows[at].name for at in each.rows)]
+        for exact, somehow in zip(each.exact, each.somehow, strict=True):
+            row += [exact, somehow]
+        if verdict.reserved:
+            kinds = {kind for at in each.rows for kind in verdict.reserved.get(at, ())}
+            row.append("; ".join(str(_(said)) for kind, said in optouts.KINDS.items() if kind in kinds))
+        rows.append(tuple(row))
+    return ReportTable(
+        key=f"{WHOLE}.closest",
+        about="",
+        title=_("The %(row)s that comes closest to each %(sheet)s") % {"row": words.row, "sheet": words.sheet},
+        heads=(
+            Head("recipe", cap(words.sheet)),
+            Head("document", cap(words.row)),
+            *(
+                head
+                for of in _filled(verdict)
+                for head in (
+                    Head(f"{of.section.key}_exact", _("in the same words"), "share", of.section.title),
+                    Head(f"{of.section.key}_somehow", _("in any form"), "share", of.section.title),
+                )
+            ),
+            *((Head("reserved", _("What its site says"), "note"),) if verdict.reserved else ()),
+        ),
+        rows=tuple(rows),
+        how=_(
+            "How much of a %(sheet)s one %(row)s alone has: the one with most of it in any form, sections counting "
+            "alike; of several with as much all are named. The memorization paper calls a recipe potential plagiarism "
+            "where its ingredients and steps closely match one that is public; how close that is, it does not say."
+        )
+        % {"sheet": words.sheet, "row": words.row},
     )
 
 

@@ -43,6 +43,7 @@ def beside(verdict: VerdictData) -> str:
             "whole_is_shown": True,  # as it was not in verdicts frozen before
         },
         "origins": [dict(origin.words) for origin in verdict.origins],
+        "closest_is_shown": True,  # nor single documents
     }
     if verdict.reserved:  # verdicts frozen before have none
         told["reserved"] = sorted([place, *kinds] for place, kinds in verdict.reserved.items())
@@ -61,7 +62,8 @@ def verdict_from(table: LabelTable, beside: str, filters: Filters) -> VerdictDat
     )
     origins = [Origin(None, words) for words in told["origins"]]
     reserved = {place: kinds for place, *kinds in told.get("reserved", [])}
-    return queries.of_labels(study_data(table, filters), filters, examination, origins, reserved)
+    shown = told.get("closest_is_shown", False)
+    return queries.of_labels(study_data(table, filters), filters, examination, origins, reserved, has_closest=shown)
 
 
 def _said(entry: list[Any]) -> tuple[tuple[str, str, str, int], tuple[bool, str]]:

@@ -8,9 +8,11 @@ available document and is no nonsense). Documents come first: nonsense that stan
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
 
 import numpy as np
 
@@ -172,6 +174,51 @@ def covered(items: Sequence[Item], outcome: Outcome, reserved: Collection[int]) 
     n_reserved = [sum(row in reserved for row in of_item) for of_item in rows]
     alone = sum(n == len(of_item) for n, of_item in zip(n_reserved, rows, strict=True))
     return Covered(len(rows), alone, sum(map(bool, n_reserved)) - alone)
+
+
+@dataclass(frozen=True)
+class Closest:
+    """The document that has most of a recipe. rows: it, or several that have as much. `exact`, `somehow`: of each
+    section the share of the recipe's items that it (the first) has in the same words, and in any form; None where the
+    recipe has none there."""
+
+    recipe: int
+    rows: tuple[int, ...]
+    exact: tuple[float | None, ...]
+    somehow: tuple[float | None, ...]
+
+
+def closest(sections: Sequence[Sequence[Item]]) -> list[Closest]:
+    """Of each recipe of which a document has anything. Sections count alike, however many items they have: first comes
+    what a document has in any form, then what it has in the same words.
+
+    >>> items = [Item(0, 0, 2, (7,), (8,)), Item(0, 1, 2, (), (8,))]
+    >>> closest([items])
+    [Closest(recipe=0, rows=(8,), exact=(0.0,), somehow=(1.0,))]
+    """
+    parts: dict[int, list[list[Item]]] = {}
+    for place, items in enumerate(sections):
+        for item in items:
+            parts.setdefault(item.recipe, [[] for _section in sections])[place].append(item)
+    found = []
+    for recipe, of_recipe in sorted(parts.items()):
+        exact = [Counter(row for item in items for row in item.exact) for items in of_recipe]
+        somehow = [Counter(row for item in items for row in (*item.exact, *item.inexact)) for items in of_recipe]
+        sizes = [len(items) for items in of_recipe]
+        ranks = {row: (_rank(somehow, sizes, row), _rank(exact, sizes, row)) for counts in somehow for row in counts}
+        if ranks:
+            best = tuple(sorted(row for row, rank in ranks.items() if rank == max(ranks.values())))
+            found.append(Closest(recipe, best, _shares(exact, sizes, best[0]), _shares(somehow, sizes, best[0])))
+    return found
+
+
+def _shares(counts: Sequence[Counter[int]], sizes: Sequence[int], row: int) -> tuple[float | None, ...]:
+    return tuple(of[row] / size if size else None for of, size in zip(counts, sizes, strict=True))
+
+
+def _rank(counts: Sequence[Counter[int]], sizes: Sequence[int], row: int) -> Fraction:
+    """The sum of the sections' shares, exactly: equal ones tie."""
+    return sum((Fraction(of[row], size) for of, size in zip(counts, sizes, strict=True) if size), Fraction())
 
 
 def groups(items: Sequence[Item], word: Callable[[Item], str], *, seed: int = 0) -> list[Group]:

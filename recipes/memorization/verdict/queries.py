@@ -13,6 +13,7 @@ from annotation.deriving import queries as deriving
 from annotation.models import Column, Label, Lineage, Rater, Role, Row, Study, User
 from annotation.queries import roles
 from annotation.scheme.spec import QuestionSpec, SchemeSpec, SectionSpec, facet_word
+from judges.models import GenerationItem
 from recipes.cooking.retrieval_queries import opted_out_rows, searched_by_item
 from recipes.memorization.verdict import NONSENSE
 from recipes.memorization.verdict.outcomes import Item
@@ -76,13 +77,15 @@ class SectionItems:
 @dataclass(frozen=True, eq=False)
 class VerdictData:
     """`origins`: by the number of the recipe. reserved: by the place of a row the kinds of reservation that its site
-    makes (`recipes.cooking.web.optouts.KINDS`); only what was fetched here is known of."""
+    makes (`recipes.cooking.web.optouts.KINDS`); only what was fetched here is known of. has_closest: single documents
+    are told of, as they were not in verdicts frozen before."""
 
     data: StudyData
     sections: Sequence[SectionItems]
     examination: Examination | None
     origins: Sequence[Origin]
     reserved: Mapping[int, Sequence[str]] = field(default_factory=dict)
+    has_closest: bool = True
 
 
 def load(study: Study, filters: Filters, examination: Examination | None) -> VerdictData:
@@ -98,6 +101,8 @@ def of_labels(
     examination: Examination | None,
     origins: Sequence[Origin],
     reserved: Mapping[int, Sequence[str]],
+    *,
+    has_closest: bool = True,
 ) -> VerdictData:
     """The same of labels that are at hand; asks nobody."""
     wanted = {f"{section.key}.{question.key}" for section, question in verdict_questions(data.scheme)}
@@ -106,7 +111,7 @@ def of_labels(
         for question in data.questions
         if question.name in wanted and question.voices
     ]
-    return VerdictData(data, sections, examination, origins, reserved)
+    return VerdictData(data, sections, examination, origins, reserved, has_closest)
 
 
 def _items(data: StudyData, question: QuestionData, examination: Examination | None, filters: Filters) -> SectionItems:
@@ -319,3 +324,22 @@ def _origins(study: Study, data: StudyData) -> list[Origin]:
             origin = Origin(origin.row, {key: word for key, word in alike.items() if word})
         origins.append(origin)
     return origins
+
+
+def written(origin: Origin, user: User) -> GenerationItem | None:
+    """The text that a recipe was, with its record, where a model wrote it in this installation and `user` may read what
+    was written there. Two queries for each study that was made of another, and two."""
+    row = origin.row
+    for _generation in range(_GENERATIONS):
+        if row is None:
+            return None
+        further = Lineage.objects.filter(made_row=row, row__isnull=False).select_related("row__sheet__study").first()
+        before = further.row if further else None
+        number = facet_word(row.facets.get("generation", ""))
+        if before is not None and number.isdecimal():
+            items = GenerationItem.objects.filter(row=before, generation=int(number))
+            found = items.select_related("generation__prompt", "generation__model", "run__study").first()
+            if found is not None:
+                return found if roles(user, found.run.study) & {Role.MANAGER, Role.RESEARCHER} else None
+        row = before
+    return None
