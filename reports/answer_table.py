@@ -50,7 +50,8 @@ def _estimate_heads(key: str, group: str) -> tuple[Head, ...]:
 
 
 def _row(line: Line, nearest: str | None) -> tuple[Value, ...]:
-    name = f"{line.name} ({_('mean of its questions')})" if line.is_mean else line.name
+    mean = _("mean of its questions")
+    name = f"{line.name} ({mean})" if line.is_mean else line.name
     row = (name, str(MEASURES[line.measure]), *_ends(line.agreement), level_of(line), *_ends(line.accuracy))
     if nearest is not None:
         row += _of_judge(next((judge for judge in line.judges if judge.code == nearest), None))

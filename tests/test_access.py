@@ -893,6 +893,7 @@ TABLE = {
     "reports:choose-judge": Url(READERS, args=slug),
     "reports:suggestions": Url(READERS, MANAGERS, args=slug),
     "reports:suggestions-panel": Url(READERS, args=slug),
+    "reports:suggestions-effects": Url(READERS, args=slug),
     "reports:suggestions-csv": Url(READERS, args=experiment),
     "reports:end-suggestions": Posted(MANAGERS, args=experiment),
     "reports:certify": Url(MANAGERS, MANAGERS, args=slug_with_split),

@@ -23,7 +23,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET
 
 from annotation.actions import Refused
-from annotation.models import Role, Study
+from annotation.models import Experiment, Role, Study
 from annotation.people.access import AppRequest, for_roles
 from annotation.queries import n_from_before
 from reports import glossary as entries
@@ -159,7 +159,11 @@ def report(request: AppRequest, study: Study) -> HttpResponse:
     context = said_of(of.live.answers, study) if of.live.n_labels else {}
     if context:
         certified = certificates_told(study)
-        context |= {"certified": certified, "tiles": with_certificates(context["tiles"], certified)}
+        context |= {
+            "certified": certified,
+            "tiles": with_certificates(context["tiles"], certified),
+            "has_experiments": Experiment.objects.filter(study=study).exists(),
+        }
         if not of.filters.wording:
             before, n_labels = n_from_before(study)
             compared = before_and_since(study, study.scheme.version)

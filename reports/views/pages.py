@@ -121,7 +121,7 @@ def cells_csv(request: AppRequest, study: Study, report: StudyReport) -> HttpRes
         Head("answer", _("Answer")),
         Head("note", _("Note"), "note"),
         Head("judge", where.judge),
-        Head("judge_note", f"{where.judge}: {_('Note')}", "note"),
+        Head("judge_note", _("Note"), "note", where.judge),
         Head("margin", _("Margin (nats)"), "number"),
     )
     rows = tuple(
