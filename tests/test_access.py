@@ -66,6 +66,7 @@ from judges import actions as judging
 from judges import trying
 from judges.generating import actions as generating
 from judges.models import Extraction, ExtractionRun, FittedCalibration, GenerationRun, Judge, Run, WorkItem
+from llm import actions as storing
 from recipes.cooking import actions as retrieving
 from recipes.cooking import mending_queries
 from recipes.cooking.models import Document, Mending, Retrieval
@@ -412,6 +413,10 @@ def a_token(world: World) -> Sequence[object]:
     return (accounts.make_token(user=world.leases.anna, name="laptop", days=1)[0].pk,)
 
 
+def a_model(world: World) -> Sequence[object]:
+    return (storing.store_model(location="lab/never-worked").pk,)
+
+
 def an_invite(world: World) -> tuple[Invite, str]:
     return actions.invite(study=world.leases.study, role=Role.ANNOTATOR, by=world.leases.manager)
 
@@ -602,6 +607,7 @@ TABLE = {
     "openid_connect_callback": Url(NEVER, NEVER, args=lambda world: ("sso",)),
     # accounts: the owner's
     "accounts:owner": Url(SUPERUSERS),
+    "accounts:owner-delete-model": Posted(SUPERUSERS, args=a_model),
     "accounts:owner-people": Url(SUPERUSERS),
     "accounts:owner-person": Url(SUPERUSERS, SUPERUSERS, args=lambda world: (world.leases.anna.pk,)),
     "accounts:owner-withdraw-token": Posted(SUPERUSERS, args=a_token),

@@ -146,5 +146,5 @@ def delete(tool: Judge | Extractor, *, study: Study, by: User | None = None) -> 
         raise Refused(
             _("“%(name)s” has worked, was given work, or has others made from it: archive it.") % {"name": locked.name}
         )
+    note(AuditEvent.Kind.DELETION, by=by, study=study, what=f"{tool._meta.model_name} {locked.name}")
     locked.delete()
-    note(AuditEvent.Kind.ADMIN, by=by, study=study, what=f"{type(tool)._meta.model_name} deleted: {locked.name}")

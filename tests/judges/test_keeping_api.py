@@ -86,7 +86,7 @@ def test_what_nothing_rests_on_is_deleted_and_said_in_the_log(
 
     assert post(program, f"delete-{kind}", made).status_code == 204
     assert not type(made)._default_manager.filter(pk=made.pk).exists()
-    assert AuditEvent.objects.filter(study=leases.study, what=f"{kind} deleted: {made.name}").count() == 1
+    assert AuditEvent.objects.filter(study=leases.study, kind="deletion", what=f"{kind} {made.name}").count() == 1
 
 
 def test_what_has_worked_or_has_others_made_from_it_is_archived_and_never_deleted(
