@@ -332,7 +332,7 @@ ENTRIES: tuple[Entry, ...] = (
           "same order than the opposite one (τ). None says that the numbers are equal."),
         "r = Σ (x − x̄)(y − ȳ) / √(Σ (x − x̄)² Σ (y − ȳ)²);  ρ = r of ranks;  τ_b = (C − D) / √((n − T_x)(n − T_y))",
         "Spearman (1904), American Journal of Psychology 15; Kendall (1945), Biometrika 33",
-        (_("Pearson's r"), _("Spearman's ρ"), _("Kendall's τ")),
+        (_("Pearson's r"), _("Spearman's ρ"), _("Kendall's τ_b")),
         ("pearson", "spearman", "kendall"),
     ),
     Entry(
