@@ -35,6 +35,7 @@ from reports.data.arrays import Filters
 from reports.forms import FiltersForm
 from reports.hiring.telling import certificates_told, with_certificates
 from reports.live import Live, LiveReport, without_intervals
+from reports.tables.rounding import kept
 from reports.views.comparing import before_and_since
 from reports.views.pages import csv_of, keep
 
@@ -252,7 +253,7 @@ def _line(line: Line, nearest: str) -> _Row:
 
 
 def _figure(value: float, *lines: str) -> _Figure:
-    return _Figure([line.strip() for line in lines if line], value)
+    return _Figure([line.strip() for line in lines if line], kept(value))
 
 
 def _share(of: Estimate, under: str = "") -> _Figure:

@@ -27,6 +27,7 @@ from reports.frozen.pairing import same_judge
 from reports.live import Live
 from reports.models import Report
 from reports.tables import Head, ReportTable
+from reports.tables.rounding import kept
 from reports.views.pages import csv_of
 
 _OPEN = 1  # groups that stand open; who wants the others opens them
@@ -114,7 +115,7 @@ def differences(first: Side, second: Side) -> ReportTable:
             *(change.first_ends or (None, None)),
             change.second,
             *(change.second_ends or (None, None)),
-            change.difference,
+            None if change.difference is None else kept(change.difference),
         )
         for change in compare_with_intervals(one, other).changes
     )
