@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import secrets
 from collections.abc import Collection, Mapping, Sequence
@@ -149,6 +150,8 @@ def take_place(*, link: CrowdLink, number: str, me: User | None = None) -> Parti
         add_member(study=link.study, user=user, role=Role.ANNOTATOR, by=user)
         rater = Rater.objects.select_related("user").get(study=link.study_id, user=user)
     near = {sheet for sheet, of_sheet in room.items() if not of_sheet.keys().isdisjoint(rows)}
+    # Who gets fewer of the others gets fewer checks too: as many for each as everybody.
+    n_checks = math.ceil(n_checks * len(rows) / (link.rows_each - n_checks))
     checks = draw_checks(golden, n_checks, near=near, rng=_DRAW)
     rows += checks
     # Among the others in an order of their own, checks stand at no place of their own. Who has such an order on one of

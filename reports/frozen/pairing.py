@@ -31,7 +31,8 @@ def _called(contents: Contents, code: str) -> Contents:
         return value
 
     def head(of: Head) -> Head:
-        return replace(of, key=of.key.replace(f"judge.{code}", "judge"), title=str(text(of.title)))
+        key = of.key.replace(f"judge.{code}", "judge")
+        return replace(of, key=key, title=str(text(of.title)), group=named.sub(name, of.group))
 
     def table(of: ReportTable) -> ReportTable:
         return replace(

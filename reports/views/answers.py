@@ -175,12 +175,14 @@ def report(request: AppRequest, study: Study) -> HttpResponse:
 def said_of(answers: Answers, study: Study) -> dict[str, Any]:
     """What `_answers.html` shows."""
     nearest = answers.nearest()
+    lines = [_line(line, nearest[0] if nearest else "") for line in answers.lines]
     return {
         "answers": answers,
         "tiles": sentences.tiles(answers),
         "about_people": sentences.about_people(answers, study.scheme.slug),
         "about_judges": sentences.about_judges(answers),
-        "lines": [_line(line, nearest[0] if nearest else "") for line in answers.lines],
+        "lines": lines,
+        "has_levels": any(line.level for line in lines),
         "nearest": nearest,
         "figures": answer_figures(answers),
         "of_judges": bool(answers.judges),

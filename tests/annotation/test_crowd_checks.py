@@ -75,6 +75,17 @@ def test_everybody_gets_checks_and_each_other_row_as_many_people_as_are_wanted(l
         actions.take_place(link=link, number=CELO)
 
 
+def test_the_last_one_gets_as_many_checks_for_each_other_row_as_everybody(leases: Leases) -> None:
+    """Two checks beside four others make one beside one or two, and two beside three."""
+    for others, wanted in ((5, 1), (6, 1), (7, 2)):
+        sheet, gold = with_gold(leases, rows=others + 2, title=f"Crowd of {others}")
+        link = made(leases, sheet, rows_each=6, checks_each=2, people_per_row=1)
+        first, last = (actions.take_place(link=link, number=f"{number}{others}") for number in (ALBA, BORA))
+        assert (len(first.rows), len(first.checks)) == (6, 2)
+        assert (len(last.rows), len(last.checks)) == (others - 4 + wanted, wanted)
+        assert set(last.checks) == set(last.rows) & gold
+
+
 def test_without_checks_rows_with_gold_are_rows_as_others(leases: Leases) -> None:
     sheet, gold = with_gold(leases, rows=2, gold=1)
     participant = actions.take_place(link=made(leases, sheet), number=ALBA)

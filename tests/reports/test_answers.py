@@ -470,6 +470,17 @@ def test_a_frozen_report_has_the_table_of_its_answers_to_be_taken_along(client: 
     assert then.splitlines()[1] != now.splitlines()[1]
 
 
+def test_levels_are_told_where_a_line_has_one(client: Client, study: Study) -> None:
+    soup = sheet(study, items=2)
+    answered(rater(study, "A1"), soup, ["fn"])
+    assert "landis-koch" not in get(client, study, "report")
+
+    answered(rater(study, "A2"), soup, ["fn"])
+    text = get(client, study, "report")
+    assert "#landis-koch" in text
+    assert "almost perfect" in text
+
+
 def test_two_judges_stand_side_by_side_and_the_filters_are_said(client: Client, study: Study) -> None:
     labelled(study)
     soup = study.sheets.get()
@@ -482,6 +493,8 @@ def test_two_judges_stand_side_by_side_and_the_filters_are_said(client: Client, 
     assert re.search(
         r"the judge</th><td dir=\"auto\">A_m</td><td class=\"n\">0\.500</td><td class=\"n\">0\.833</td>", text
     )
+    assert "the judge chose: " in text
+    assert "J1 chose" not in text
 
 
 def test_all_that_differs_is_taken_along_and_not_only_what_the_page_has_room_for(

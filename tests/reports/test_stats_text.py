@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sacrebleu
+from nltk.translate.bleu_score import corpus_bleu
 from nltk.translate.meteor_score import meteor_score
 from rouge_score import rouge_scorer
 
@@ -217,6 +218,21 @@ def test_nltk_makes_the_same_of_the_same_pairs() -> None:
     ]
 
     assert each("meteor-stems", candidates, references) == pytest.approx(expected, abs=1e-9)
+
+
+def test_nltk_makes_the_same_bleu_of_the_same_pairs_where_all_have_four_tokens() -> None:
+    candidates, references = corpus(6, 300)
+    long = [n for n, text in enumerate(candidates) if len(tokens.penn(text)) >= overlap.ORDER]
+    ours, nltk = [], []
+    for chosen in (range(len(candidates)), long):
+        said, read = [candidates[n] for n in chosen], [references[n] for n in chosen]
+        ours.append(whole("bleu-4", said, read))
+        nltk.append(
+            corpus_bleu([[tokens.penn(text) for text in of] for of in read], [tokens.penn(text) for text in said])
+        )
+
+    assert ours[1] == pytest.approx(nltk[1], abs=1e-9)
+    assert nltk[0] < 0.98 * ours[0]  # it counts a 4-gram of a text that has none
 
 
 def test_pycocoevalcap_itself_where_it_is_installed(capsys: pytest.CaptureFixture[str]) -> None:
