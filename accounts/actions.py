@@ -10,7 +10,7 @@ from django.contrib.auth import SESSION_KEY
 from django.contrib.contenttypes.models import ContentType
 from django.contrib.sessions.models import Session
 from django.db import transaction
-from django.db.models import CharField, Q, Value
+from django.db.models import CharField, ProtectedError, Q, Value
 from django.db.models.functions import Cast, Concat
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -34,6 +34,7 @@ from annotation.models import (
     SchemeRevision,
     User,
 )
+from llm.models import LanguageModel
 
 MOST_TOKENS = 20  # of one person
 BY_PASSWORD_DAYS = 90  # how long a token lasts that a program gets for a password
@@ -290,6 +291,22 @@ def account_opened(*, user: User, by: User) -> None:
     if not user.is_active:
         shut_out(user=user, by=by)
     annotating.note(AuditEvent.Kind.ACCOUNT, by=by, of=user, what="opened" if user.is_active else "closed")
+
+
+@transaction.atomic
+def delete_model(*, model: LanguageModel, by: User) -> None:
+    """Delete a stored model that nothing uses, such as one that never worked.
+
+    Raises:
+        Refused: a judge, an extractor or texts are of it.
+    """
+    annotating.note(AuditEvent.Kind.DELETION, by=by, what=f"model {model.name}")
+    try:
+        model.delete()
+    except ProtectedError as error:
+        raise Refused(
+            _("“%(model)s” is used: judges, extractors or texts are of it.") % {"model": model.name}
+        ) from error
 
 
 @transaction.atomic

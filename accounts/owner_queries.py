@@ -8,16 +8,19 @@ import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import timedelta
+from functools import reduce
 from importlib.metadata import PackageNotFoundError, version
+from operator import or_
 from pathlib import Path
 from typing import NamedTuple
 
 from django.conf import settings
 from django.db import connection
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from llm.models import LanguageModel, Prompt
+from judges.models import Extractor, GenerationRun, Judge
+from llm.models import Generation, LanguageModel, Prompt
 from reports.frozen.versions import code_version
 from work import kinds
 from work import queries as work
@@ -30,7 +33,10 @@ _PROMPTS = 50  # on the page
 
 
 def models() -> QuerySet[LanguageModel]:
-    return LanguageModel.objects.order_by("name")
+    """Each with `is_used`: whether a judge, an extractor or texts are of it."""
+    users = (Judge, Extractor, Generation, GenerationRun)
+    uses = (Exists(made._default_manager.filter(model=OuterRef("pk"))) for made in users)
+    return LanguageModel.objects.annotate(is_used=reduce(or_, uses)).order_by("name")
 
 
 def prompts() -> QuerySet[Prompt]:

@@ -14,6 +14,7 @@ urlpatterns = [
     path("account/leave/", account.leave, name="leave"),
     path("api/v1/docs/", api.docs, name="api-docs"),
     path("owner/", owner.overview, name="owner"),
+    path("owner/models/<int:pk>/delete/", owner.delete_model, name="owner-delete-model"),
     path("owner/people/", owner.people, name="owner-people"),
     path("owner/people/<int:pk>/", owner.person, name="owner-person"),
     path("owner/tokens/<int:pk>/withdraw/", owner.withdraw_token, name="owner-withdraw-token"),

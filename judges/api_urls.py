@@ -19,6 +19,7 @@ urlpatterns = [
             ("renamed", "rename", keeping_api.rename),
             ("archived", "archive", keeping_api.archive),
             ("taken-back", "take-back", keeping_api.take_back),
+            ("deleted", "delete", keeping_api.delete),
         )
     ),
     *(

@@ -1,4 +1,5 @@
-"""Judges and extractors renamed, put away and taken back, over HTTP for programs: the same actions as the pages."""
+"""Judges and extractors renamed, put away, taken back and deleted, over HTTP for programs: the same actions as the
+pages."""
 
 from __future__ import annotations
 
@@ -34,10 +35,14 @@ class NameSerializer(serializers.Serializer[Any]):
 _ANSWERS = {200: KeptSerializer, 409: RefusalSerializer}
 
 
-def _changed(request: Request, slug: str, pk: int, kind: str, change: Callable[[Any, Study], None]) -> Response:
+def _asked(request: Request, slug: str, pk: int, kind: str) -> tuple[Study, Any]:
     study = study_of(request, slug, Role.MANAGER)
     refuse_who_makes_none(request)
-    tool: Any = get_object_or_404(queries.tools(study, kind), pk=pk)
+    return study, get_object_or_404(queries.tools(study, kind), pk=pk)
+
+
+def _changed(request: Request, slug: str, pk: int, kind: str, change: Callable[[Any, Study], None]) -> Response:
+    study, tool = _asked(request, slug, pk, kind)
     change(tool, study)
     tool.refresh_from_db(fields=["name", "archived_at"])
     return Response(KeptSerializer(tool).data)
@@ -77,3 +82,12 @@ def archive(request: Request, slug: str, pk: int, kind: str) -> Response:
 def take_back(request: Request, slug: str, pk: int, kind: str) -> Response:
     """Offer an archived judge or extractor again."""
     return _changed(request, slug, pk, kind, lambda tool, _study: actions.take_back(tool))
+
+
+@extend_schema(request=None, responses={204: None, 409: RefusalSerializer})
+@api_view(["POST"])
+def delete(request: Request, slug: str, pk: int, kind: str) -> Response:
+    """Delete a judge or an extractor that has not worked, was given no work, and from which no other one was made."""
+    study, tool = _asked(request, slug, pk, kind)
+    actions.delete(tool, study=study, by=user_of(request))
+    return Response(status=204)

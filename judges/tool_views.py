@@ -32,6 +32,7 @@ from judges.calibrations import views as calibration_views
 from judges.extraction import queries as extraction_queries
 from judges.extraction.estimating import estimate as estimate_extraction
 from judges.forms import CellForm, ExtractorForm, JudgeForm, NameForm, TrialForm
+from judges.lineage.queries import is_unused
 from judges.lineage.views import piece as lineage_piece
 from judges.methods import Method, placeholders
 from judges.models import Extractor, Judge, Origin, Trial, TrialItem, UnreadableAnswer
@@ -347,6 +348,7 @@ def _page_of(study: Study, tool: Judge | Extractor, kind: str) -> dict[str, Any]
         "counted": counted,
         "runs_here": tool.runs.filter(study=study).order_by("-started_at")[:5],
         "may_write": Role.MANAGER in study.roles,
+        "is_unused": is_unused(tool),
         "rename_form": NameForm(initial={"name": tool.name}),
     }
 
@@ -385,3 +387,16 @@ def archive(request: AppRequest, study: Study, pk: int, kind: str) -> HttpRespon
 @authors
 def take_back(request: AppRequest, study: Study, pk: int, kind: str) -> HttpResponse:
     return _changed(request, study, pk, kind, actions.take_back, _("“%(name)s” is offered again."))
+
+
+@require_POST
+@authors
+def delete(request: AppRequest, study: Study, pk: int, kind: str) -> HttpResponse:
+    tool: Any = get_object_or_404(queries.tools(study, kind), pk=pk)
+    try:
+        actions.delete(tool, study=study, by=request.user)
+    except Refused as refused:
+        messages.error(request, str(refused))
+        return redirect(f"judges:{kind}", study.slug, pk)
+    messages.success(request, _("“%(name)s” is deleted.") % {"name": tool.name})
+    return redirect("judges:runs", study.slug)

@@ -37,7 +37,12 @@ urlpatterns = [
     *(
         path(f"studies/<slug:slug>/{at}/<int:pk>/{verb}/", view, {"kind": kind}, name=f"{verb}-{kind}")
         for kind, at in (("judge", "judges"), ("extractor", "judges/extractors"))
-        for verb, view in (("rename", tools.rename), ("archive", tools.archive), ("take-back", tools.take_back))
+        for verb, view in (
+            ("rename", tools.rename),
+            ("archive", tools.archive),
+            ("take-back", tools.take_back),
+            ("delete", tools.delete),
+        )
     ),
     path("studies/<slug:slug>/judges/<int:pk>/start/", views.start, name="start"),
     path("studies/<slug:slug>/judges/<int:pk>/examples/", calibration_views.with_documents, name="shown-documents"),

@@ -16,7 +16,8 @@ Words = Promise | str
 
 @dataclass(frozen=True)
 class Entry:
-    """`key` is its anchor. `names`: the beginnings of headings and lines of tables that lead to it."""
+    """`key` is its anchor. `names`: the beginnings of headings and lines of tables that lead to it, up to what is
+    filled in; `heads`: keys of columns that do whatever stands above them, since one sign may have two meanings."""
 
     key: str
     title: Words
@@ -24,6 +25,7 @@ class Entry:
     formula: Words
     source: str
     names: Sequence[Words] = ()
+    heads: Sequence[str] = ()
 
 
 ENTRIES: tuple[Entry, ...] = (
@@ -101,7 +103,8 @@ ENTRIES: tuple[Entry, ...] = (
         ),
         "H = 1/R Σ_r 1/m Σ_i S_i^(r) / T_i^(r)",
         "Calderon, Reichart & Dror (2025), ACL; leave-one-out as there",
-        (_("Human ceiling"), _("The judge beside it")),
+        (_("Human ceiling"), _("The judge beside it"), _("On the same cells"), _("Against one person at a time")),
+        ("ceiling", "ceiling_each"),
     ),
     Entry(
         "majority-baseline",
@@ -197,7 +200,25 @@ ENTRIES: tuple[Entry, ...] = (
           "it, the share that the judge found. F1 is their harmonic mean; macro F1 the mean over options."),
         "P = TP/(TP+FP),  R = TP/(TP+FN),  F1 = 2PR/(P+R)",
         "van Rijsbergen (1979), Information Retrieval",
-        (_("Precision"), _("Recall"), "F1", _("Macro F1")),
+        (_("Precision"), _("Recall"), "F1", _("Macro F1"), _("Macro-F1")),
+    ),
+    Entry(
+        "accuracy",
+        _("Accuracy and macro recall"),
+        _("Accuracy: the share of comparisons in which the judge gave the person’s answer. Macro recall: the mean "
+          "recall of the options that people gave, each counting alike."),
+        "acc = Σ_k n_kk / n;  R̄ = 1/q Σ_k n_kk / n_k·",
+        "Sokolova & Lapalme (2009), Information Processing & Management 45",
+        (_("Accuracy"), _("Macro recall")),
+    ),
+    Entry(
+        "average-precision",
+        _("Recall at a set precision; average precision"),
+        _("Which share of an option’s cells is found by the judge’s probability from where on so many of the found "
+          "ones are right. Average precision is the mean of precision over recall, without interpolation."),
+        "AP = Σ_t P_t (R_t − R_{t−1})",
+        "Manning, Raghavan & Schütze (2008), Introduction to Information Retrieval, section 8.4",
+        (_("Average precision"), _("At precision %(precision)s")),
     ),
     Entry(
         "calibration",
@@ -216,7 +237,13 @@ ENTRIES: tuple[Entry, ...] = (
           "cells go first."),
         "AUROC = P(u_wrong > u_right);  AURC = mean_c risk(c)",
         "Geifman & El-Yaniv (2017), NeurIPS",
-        (_("Wrong cells have more doubt"), _("Error left to the judge, mean over coverage"), "AUROC", "AURC"),
+        (
+            _("Wrong cells have more doubt"),
+            _("Error left to the judge, mean over coverage"),
+            _("Area under the risk-coverage curve"),
+            "AUROC",
+            "AURC",
+        ),
     ),
     Entry(
         "mcnemar",
@@ -233,6 +260,37 @@ ENTRIES: tuple[Entry, ...] = (
         _("Prediction-powered inference: the judge’s share, mended by how it errs where people answered too."),
         "θ = mean(y − λ f) + λ mean(f all)",
         "Angelopoulos et al. (2023), Science 382; Angelopoulos, Duchi & Zrnic (2023), PPI++",
+        (_("Estimate"),),
+    ),
+    Entry(
+        "certified-error",
+        _("Certified error of a judge"),
+        _(
+            "Of the cells that a judge accepts, no more than ε are wrong, with the confidence that the certificate "
+            "says. The bound goes by whole documents (or sheets), whose errors come together; the thresholds are "
+            "tested in an order that development documents set, so that none has to be corrected for the others."
+        ),
+        "U = CP_{1−δ}(n_wrong, n/d),  d = n Var(p̂) / (p̂ (1 − p̂)), the variance by documents",
+        "Korn & Graubard (1998), Survey Methodology 24; Angelopoulos et al. (2021), Learn then Test",
+    ),
+    Entry(
+        "confidence-sequence",
+        _("Confidence sequence of a judge at work"),
+        _(
+            "Between which bounds the error of the accepted cells lies, by documents. It may be looked at after every "
+            "document: that it ever misses the error is no likelier than the certificate’s risk."
+        ),
+        "C_t = {m : K_t(m) < 1/α},  K_t(m) = Π_i (1 + λ_i (x_i − m))",
+        "Waudby-Smith & Ramdas (2024), Journal of the Royal Statistical Society B 86",
+    ),
+    Entry(
+        "flip-rate",
+        _("Flip rate"),
+        _("The share of cells in which a judge’s label changes with the order of the options, of the candidates, or "
+          "with the words of the question."),
+        "F = n(label in an arm ≠ label in the first) / n",
+        "Wang et al. (2024), ACL; Zheng et al. (2023), NeurIPS",
+        (_("Flipped"),),
     ),
     Entry(
         "coverage",
@@ -251,26 +309,149 @@ ENTRIES: tuple[Entry, ...] = (
         (_("Dawid and Skene"),),
     ),
     Entry(
+        "ability",
+        _("Ability of a rater"),
+        _("An item-response model of people’s answers: how likely a rater is right depends on the rater’s ability and "
+          "on how easy the document is. Who guesses has 0."),
+        "P(right) = 1 / (1 + exp(−ability · ease))",
+        "Whitehill et al. (2009), NIPS 22 (GLAD)",
+        (_("Ability"),),
+    ),
+    Entry(
         "icc",
         _("Intraclass correlation"),
         _("How much of the variance of numbers lies between cells, not between raters."),
         "ICC(1,1) = (MS_b − MS_w) / (MS_b + (k−1) MS_w)",
         "Shrout & Fleiss (1979), Psychological Bulletin 86",
-        (_("Intraclass correlation"), "ICC"),
+        (_("Intraclass correlation"), "ICC", _("Reliability of one"), _("Reliability of the mean")),
+    ),
+    Entry(
+        "correlation",
+        _("Pearson’s r, Spearman’s ρ, Kendall’s τ"),
+        _("Whether two raters’ numbers rise together (r), their ranks do (ρ), and in how many more pairs they have the "
+          "same order than the opposite one (τ). None says that the numbers are equal."),
+        "r = Σ (x − x̄)(y − ȳ) / √(Σ (x − x̄)² Σ (y − ȳ)²);  ρ = r of ranks;  τ_b = (C − D) / √((n − T_x)(n − T_y))",
+        "Spearman (1904), American Journal of Psychology 15; Kendall (1945), Biometrika 33",
+        (_("Pearson's r"), _("Spearman's ρ"), _("Kendall's τ_b")),
+        ("pearson", "spearman", "kendall"),
+    ),
+    Entry(
+        "difference",
+        _("Mean absolute difference, limits of agreement"),
+        _("How far two numbers for one cell lie apart, and between which limits 95 of 100 differences lie."),
+        "MAD = mean |x − y|;  d̄ ± 1.96 s_d",
+        "Bland & Altman (1986), The Lancet 327",
+        (_("Mean absolute difference"), _("Limits of agreement")),
+    ),
+    Entry(
+        "concordance",
+        _("Lin’s concordance"),
+        _("How near a judge’s numbers lie to people’s, not just to a line: 1 only where they are equal."),
+        "ρ_c = 2 s_xy / (s_x² + s_y² + (x̄ − ȳ)²)",
+        "Lin (1989), Biometrics 45",
+        (_("Lin's concordance"),),
+    ),
+    Entry(
+        "leniency",
+        _("Leniency, spread, favour"),
+        _("By how much a judge rates above the others on the same texts, how far apart its ratings lie, and what it "
+          "gives its own family of models beyond both."),
+        "x_jt = worth_t + leniency_j + e_jt",
+        "Panickssery, Bowman & Feng (2024), NeurIPS (favour)",
+        (_("Leniency"), _("Spread (SD)"), _("Favour for its own family")),
+    ),
+    Entry(
+        "bradley-terry",
+        _("Bradley and Terry’s strengths"),
+        _("How strong each system is, from who was preferred to whom: the probability of being preferred grows with "
+          "the difference of the strengths. Ties count half."),
+        "P(a before b) = 1 / (1 + exp(θ_b − θ_a))",
+        "Bradley & Terry (1952), Biometrika 39",
+        (_("Bradley-Terry"),),
+    ),
+    Entry(
+        "spa",
+        _("Probability of being preferred (SPA)"),
+        _("How likely a rater prefers an output of the first to one of the second for the same input, a tie counting "
+          "half; 0.5 is no preference."),
+        "SPA = mean over raters and inputs of P(first before second)",
+        "Ethayarajh & Jurafsky (2022), EMNLP",
+        (_("The first is preferred"), _("First is preferred")),
+    ),
+    Entry(
+        "edit-rate",
+        _("Edit rate"),
+        _("How much of a draft its rater changed: the share of the answers that are others now; of lists, what was "
+          "changed, dropped and added over the entries of both."),
+        "n(changed) / n(drafted)",
+        "Snover et al. (2006), AMTA",
+        (_("Edit rate"), _("Mean edit distance")),
+    ),
+    Entry(
+        "exact-match",
+        _("Exact match, F1 of parts"),
+        _("The share of texts that are the reference letter by letter, or as sets of parts; F1 of the parts in common. "
+          "The line below a table says which variant it has."),
+        "F1 = 2 common / (a + b)",
+        "Rajpurkar et al. (2016), EMNLP",
+        (_("Exact match"), _("F1 of parts")),
+    ),
+    Entry(
+        "rouge-l",
+        "ROUGE-L",
+        _("F of the longest common subsequence of words of a text and its reference."),
+        "F = (1 + β²) P R / (R + β² P)",
+        "Lin (2004), Text Summarization Branches Out",
+        ("ROUGE-L",),
+        ("rouge-l", "rouge-l-f1"),
+    ),
+    Entry(
+        "bleu",
+        "BLEU",
+        _("The geometric mean of the precision of runs of one to N words over all texts, less for texts that are too "
+          "short. Its variants smooth, and take words apart, in different ways."),
+        "BLEU = exp(min(0, 1 − r/c)) (Π_n p_n)^(1/N)",
+        "Papineni et al. (2002), ACL; Post (2018), WMT",
+        ("BLEU", "sacreBLEU"),
+        ("bleu-1", "bleu-4", "bleu-sacre"),
+    ),
+    Entry(
+        "meteor",
+        "METEOR",
+        _("F of the words of a text that its reference has too, as words, stems or synonyms, less for each break in "
+          "their order."),
+        "(1 − γ (chunks/matches)^β) P R / (α P + (1 − α) R)",
+        "Banerjee & Lavie (2005), ACL workshop; Denkowski & Lavie (2014), WMT",
+        ("METEOR",),
+        ("meteor-stems", "meteor-wordnet", "meteor-1.5"),
+    ),
+    Entry(
+        "bertscore",
+        "BERTScore",
+        _("F1 of the words of both texts, each matched with the nearest of the other by a language model’s vectors. "
+          "Numbers of different models do not compare."),
+        "P = mean_i max_j cos(x_i, y_j);  F1 = 2PR/(P+R)",
+        "Zhang et al. (2020), ICLR",
+        ("BERTScore",),
+        ("bertscore",),
     ),
 )  # fmt: skip
 
 
-def entry_of(name: str) -> str:
-    """The key of the entry that a heading or the first text of a line leads to, or ""."""
-    return _entry_of(name.strip(), get_language() or "en")
+_BY_HEAD = {head: entry.key for entry in ENTRIES for head in entry.heads}
+
+
+def entry_of(name: str, head: str = "") -> str:
+    """The key of the entry that a heading, of a column with the key `head`, or the first text of a line leads to, or
+    ""."""
+    return _BY_HEAD.get(head) or _entry_of(name.strip(), get_language() or "en")
 
 
 @lru_cache(maxsize=2000)
 def _entry_of(name: str, language: str) -> str:
     best = ("", "")
     for entry in ENTRIES:
-        for start in map(str, entry.names):
+        for start in (str(said).partition("%(")[0].rstrip() for said in entry.names):
             if len(start) <= len(best[0]) or not name.startswith(start):
                 continue
             after = name[len(start) : len(start) + 1]

@@ -618,7 +618,16 @@ def _rates(of: Sequence[tuple[Line, JudgeAnswer]]) -> str:
     if not rates:
         return ""
     low, high = min(rates), max(rates)
-    return f"ω {number(low)}" if low == high else f"ω {number(low)}–{number(high)}"
+    return (
+        f"ω {number(low)}"
+        if low == high
+        else "ω "
+        + _("%(low)s to %(high)s")
+        % {
+            "low": number(low),
+            "high": number(high),
+        }
+    )
 
 
 def _listed(names: Iterable[str]) -> str:

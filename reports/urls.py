@@ -22,6 +22,12 @@ urlpatterns = [
     path("studies/<slug:slug>/report/glossary/", answers.glossary, name="glossary"),
     path("studies/<slug:slug>/report/whole/", counted(answers.whole, "report"), name="whole"),
     path("studies/<slug:slug>/report/compare/", counted(comparing.compare_live, "report"), name="compare-live"),
+    path(
+        "studies/<slug:slug>/report/compare.csv",
+        counted(comparing.compare_live, "download"),
+        {"form": "csv"},
+        name="compare-live-csv",
+    ),
     path("studies/<slug:slug>/report/at/", answers.at, name="at"),
     path("studies/<slug:slug>/report/table.csv", counted(answers.table_csv, "download"), name="table"),
     path("studies/<slug:slug>/report/board/", board.panel, name="board"),
@@ -31,6 +37,7 @@ urlpatterns = [
     path("studies/<slug:slug>/report/labels.csv", counted(views.labels_csv, "download"), name="labels"),
     path("studies/<slug:slug>/report/figures/<path:key>.<str:ending>", counted(views.figure, "report"), name="figure"),
     path("studies/<slug:slug>/report/cells/", counted(views.cells, "report"), name="cells"),
+    path("studies/<slug:slug>/report/cells.csv", counted(views.cells, "download"), {"form": "csv"}, name="cells-csv"),
     path("studies/<slug:slug>/report/evidence/<int:pk>/", views.evidence, name="evidence"),
     # frozen
     path("studies/<slug:slug>/report/freeze/", views.freeze, name="freeze"),
@@ -43,6 +50,18 @@ urlpatterns = [
     ),
     path("studies/<slug:slug>/report/frozen/<int:pk>/recompute/", views.recompute, name="recompute"),
     path("studies/<slug:slug>/report/frozen/<int:pk>/compare/", counted(views.compare, "report"), name="compare"),
+    path(
+        "studies/<slug:slug>/report/frozen/<int:pk>/compare.csv",
+        counted(views.compare, "download"),
+        {"form": "csv"},
+        name="compare-csv",
+    ),
+    path(
+        "studies/<slug:slug>/report/frozen/<int:pk>/cells.csv",
+        counted(views.frozen_cells, "download"),
+        {"form": "csv"},
+        name="frozen-cells-csv",
+    ),
     path(
         "studies/<slug:slug>/report/frozen/<int:pk>/cells/", counted(views.frozen_cells, "report"), name="frozen-cells"
     ),

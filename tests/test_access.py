@@ -66,6 +66,7 @@ from judges import actions as judging
 from judges import trying
 from judges.generating import actions as generating
 from judges.models import Extraction, ExtractionRun, FittedCalibration, GenerationRun, Judge, Run, WorkItem
+from llm import actions as storing
 from recipes.cooking import actions as retrieving
 from recipes.cooking import mending_queries
 from recipes.cooking.models import Document, Mending, Retrieval
@@ -412,6 +413,10 @@ def a_token(world: World) -> Sequence[object]:
     return (accounts.make_token(user=world.leases.anna, name="laptop", days=1)[0].pk,)
 
 
+def a_model(world: World) -> Sequence[object]:
+    return (storing.store_model(location="lab/never-worked").pk,)
+
+
 def an_invite(world: World) -> tuple[Invite, str]:
     return actions.invite(study=world.leases.study, role=Role.ANNOTATOR, by=world.leases.manager)
 
@@ -602,6 +607,7 @@ TABLE = {
     "openid_connect_callback": Url(NEVER, NEVER, args=lambda world: ("sso",)),
     # accounts: the owner's
     "accounts:owner": Url(SUPERUSERS),
+    "accounts:owner-delete-model": Posted(SUPERUSERS, args=a_model),
     "accounts:owner-people": Url(SUPERUSERS),
     "accounts:owner-person": Url(SUPERUSERS, SUPERUSERS, args=lambda world: (world.leases.anna.pk,)),
     "accounts:owner-withdraw-token": Posted(SUPERUSERS, args=a_token),
@@ -810,6 +816,7 @@ TABLE = {
     "judges:rename-judge": Posted(SUPERUSERS, args=judge),
     "judges:archive-judge": Posted(SUPERUSERS, args=judge),
     "judges:take-back-judge": Posted(SUPERUSERS, args=judge),
+    "judges:delete-judge": Posted(SUPERUSERS, args=judge),
     "judges:start": Posted(MANAGERS, args=judge),
     "judges:shown-documents": Posted(MAKERS, args=judge),
     "judges:make-arms": Posted(MAKERS, args=judge),
@@ -825,6 +832,7 @@ TABLE = {
     "judges:rename-extractor": Posted(SUPERUSERS, args=extractor),
     "judges:archive-extractor": Posted(SUPERUSERS, args=extractor),
     "judges:take-back-extractor": Posted(SUPERUSERS, args=extractor),
+    "judges:delete-extractor": Posted(SUPERUSERS, args=extractor),
     "judges:start-extraction": Posted(MANAGERS, args=extractor),
     "judges:extraction": Url(READERS, args=extraction),
     "judges:cancel-extraction": Posted(MANAGERS, args=extraction),
@@ -858,6 +866,7 @@ TABLE = {
     "reports:glossary": Url(READERS, args=slug),
     "reports:whole": Url(READERS, args=slug),
     "reports:compare-live": Url(READERS, args=slug),
+    "reports:compare-live-csv": Url(READERS, args=slug, query={"a-by": "", "b-by": "document"}),
     "reports:at": Url(READERS, args=slug, query={"table": "duties.stated.agreement"}),
     "reports:table": Url(READERS, args=slug, query={"table": "duties.stated.agreement"}),
     "reports:board": Url(READERS, args=slug),
@@ -867,6 +876,7 @@ TABLE = {
     "reports:labels": Url(READERS, args=slug),
     "reports:figure": Url(READERS, args=lambda world: (world.leases.study.slug, "duties.stated.matrix", "svg")),
     "reports:cells": Url(READERS, args=slug, query=BEHIND),
+    "reports:cells-csv": Url(READERS, args=slug, query=BEHIND),
     "reports:evidence": Url(READERS, args=lambda world: (world.leases.study.slug, world.mine.row_id)),
     "reports:freeze": Posted(READERS, args=slug, data=lambda world: {"title": "Another"}),
     "reports:frozen-list": Url(READERS, args=slug),
@@ -874,8 +884,10 @@ TABLE = {
     "reports:frozen-answers": Url(READERS, args=frozen),
     "reports:recompute": Url(READERS, READERS, args=frozen),
     "reports:compare": Url(READERS, args=frozen),
+    "reports:compare-csv": Url(READERS, args=frozen),
     "reports:frozen-table": Url(READERS, args=frozen, query={"table": "duties.stated.agreement"}),
     "reports:frozen-cells": Url(READERS, args=frozen, query=BEHIND),
+    "reports:frozen-cells-csv": Url(READERS, args=frozen, query=BEHIND),
     "reports:frozen-figure": Url(READERS, args=lambda world: (*frozen(world), "duties.stated.matrix", "svg")),
     "reports:ask": Posted(READERS, args=slug, data=lambda world: {"form": "jsonl"}),
     "reports:download": Url(READERS, args=export),
@@ -889,6 +901,7 @@ TABLE = {
     "reports:choose-judge": Url(READERS, args=slug),
     "reports:suggestions": Url(READERS, MANAGERS, args=slug),
     "reports:suggestions-panel": Url(READERS, args=slug),
+    "reports:suggestions-effects": Url(READERS, args=slug),
     "reports:suggestions-csv": Url(READERS, args=experiment),
     "reports:end-suggestions": Posted(MANAGERS, args=experiment),
     "reports:certify": Url(MANAGERS, MANAGERS, args=slug_with_split),
@@ -1074,10 +1087,12 @@ TABLE = {
     "api:rename-judge": Posted(SUPERUSERS_IN_VAIN, args=judge, data=lambda world: {"name": "renamed"}),
     "api:archive-judge": Posted(SUPERUSERS_IN_VAIN, args=judge),
     "api:take-back-judge": Posted(MAKERS, args=judge),
+    "api:delete-judge": Posted(SUPERUSERS_IN_VAIN, args=judge),
     "api:archived-extractors": Url(READERS, args=slug),
     "api:rename-extractor": Posted(SUPERUSERS_IN_VAIN, args=extractor, data=lambda world: {"name": "renamed"}),
     "api:archive-extractor": Posted(SUPERUSERS_IN_VAIN, args=extractor),
     "api:take-back-extractor": Posted(MAKERS, args=extractor),
+    "api:delete-extractor": Posted(SUPERUSERS_IN_VAIN, args=extractor),
     "api:read-notes": Posted(ANNA, args=mine),
     "api:withdraw-note": Posted(ANNA, args=lambda world: (a_note(world).pk,)),
     "api:notes": Url(MANAGERS, args=slug),

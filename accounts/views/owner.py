@@ -23,6 +23,7 @@ from annotation.actions import Refused, note
 from annotation.models import AuditEvent, User
 from annotation.people.access import AppRequest
 from annotation.views.audit import log_csv, log_page
+from llm.models import LanguageModel
 
 _PEOPLE = 100  # a page
 View = Callable[..., HttpResponseBase]
@@ -110,6 +111,19 @@ def person(request: AppRequest, pk: int) -> HttpResponse:
         "contact_of": queries.contact_of(who),
     }
     return render(request, "accounts/owner_person.html", context)
+
+
+@require_POST
+@for_owners
+def delete_model(request: AppRequest, pk: int) -> HttpResponse:
+    model = get_object_or_404(LanguageModel, pk=pk)
+    try:
+        actions.delete_model(model=model, by=request.user)
+    except Refused as refusal:
+        messages.error(request, str(refusal))
+    else:
+        messages.success(request, _("“%(name)s” is deleted.") % {"name": model.name})
+    return redirect("accounts:owner")
 
 
 @require_POST

@@ -13,7 +13,7 @@ from judges.actions.extraction_runs import (
     start_extraction,
 )
 from judges.actions.extraction_work import EXTRACTING
-from judges.actions.keeping import archive, forget_prompt, rename, take_back
+from judges.actions.keeping import archive, delete, forget_prompt, rename, take_back
 from judges.actions.lineage import (
     came_from,
     count_as_arm,

@@ -1,4 +1,5 @@
-"""Judges and extractors renamed, put away and taken back. What they have made stays theirs."""
+"""Judges and extractors renamed, put away, taken back, and deleted while nothing rests on them. What they have made
+stays theirs."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from django.utils.translation import gettext as _
 from annotation.actions import Refused, note
 from annotation.models import AuditEvent, Membership, Rater, Role, Study, User
 from judges import doors
-from judges.lineage.queries import weighed
+from judges.lineage.queries import is_unused, weighed
 from judges.methods import Method
 from judges.models import Extractor, Judge
 from llm.models import Prompt
@@ -131,3 +132,19 @@ def take_back(tool: Judge | Extractor) -> None:
             % {"name": tool.name, "gone": sorted(gone)[0]}
         )
     type(tool)._default_manager.filter(pk=tool.pk).update(archived_at=None)
+
+
+@transaction.atomic
+def delete(tool: Judge | Extractor, *, study: Study, by: User | None = None) -> None:
+    """Delete a judge or an extractor that nothing rests on, such as one made by mistake.
+
+    Raises:
+        Refused: it has worked or has been given work, or another one was made from it.
+    """
+    locked = type(tool)._default_manager.select_for_update().get(pk=tool.pk)
+    if not is_unused(locked):
+        raise Refused(
+            _("“%(name)s” has worked, was given work, or has others made from it: archive it.") % {"name": locked.name}
+        )
+    note(AuditEvent.Kind.DELETION, by=by, study=study, what=f"{tool._meta.model_name} {locked.name}")
+    locked.delete()

@@ -21,7 +21,7 @@ from judges.lineage.models import Origin
 from judges.methods import USES, Method, candidates
 from judges.methods.candidates import Candidates
 from judges.methods.prompting import QuestionPrompt, offered, questions_for
-from judges.models import Judge
+from judges.models import Extractor, Judge
 
 CHANGED = {
     "model": gettext_lazy("model"),
@@ -250,6 +250,19 @@ def weighed(judge: Judge) -> tuple[str, ...]:
     """The judges that its prompt weighs together."""
     rules = [prompt.stacker for prompt in judge.prompt_spec.questions.values() if prompt.stacker is not None]
     return tuple(dict.fromkeys(code for rule in rules for code in rule.judges))
+
+
+def is_unused(tool: Judge | Extractor) -> bool:
+    """Whether nothing rests on a judge or an extractor, in any study: it has not worked, waits for no work, and nothing
+    was made from it."""
+    if tool.runs.exists():
+        return False
+    if isinstance(tool, Extractor):
+        return not (tool.extractions.exists() or tool.judges.exists())
+    if tool.versions.exists() or Rater.objects.filter(kind=Rater.Kind.JUDGE, code=tool.name).exists():
+        return False
+    stackers = Judge.objects.filter(method=Method.STACKER).select_related("prompt")
+    return all(tool.name not in weighed(judge) for judge in stackers)
 
 
 def changes(before: Judge, after: Judge) -> Iterator[str]:

@@ -29,6 +29,7 @@ urlpatterns = [
     path("studies/<slug:slug>/hiring/choose/", views.choose, name="choose-judge"),
     path("studies/<slug:slug>/hiring/suggestions/", views.suggestions, name="suggestions"),
     path("studies/<slug:slug>/hiring/suggestions/panel/", views.suggestions_panel, name="suggestions-panel"),
+    path("studies/<slug:slug>/hiring/suggestions/effects/", views.suggestions_effects, name="suggestions-effects"),
     path("studies/<slug:slug>/hiring/suggestions/<int:pk>.csv", views.suggestions_csv, name="suggestions-csv"),
     path("studies/<slug:slug>/hiring/suggestions/<int:pk>/end/", views.end_suggestions, name="end-suggestions"),
     path("studies/<slug:slug>/hiring/certify/", views.certify, name="certify"),

@@ -118,9 +118,10 @@ def csv_address(context: dict[str, Any], key: str) -> str:
 
 
 @register.simple_tag(takes_context=True)
-def term(context: dict[str, Any], name: str) -> str:
-    """The address of the glossary's entry for a heading or a line's name; "" where it has none."""
-    entry = glossary.entry_of(name)
+def term(context: dict[str, Any], name: str, head: str = "") -> str:
+    """The address of the glossary's entry for a heading, by its column's key too, or a line's name; "" where it has
+    none."""
+    entry = glossary.entry_of(name, head)
     return f"{reverse('reports:glossary', args=[context['study'].slug])}#{entry}" if entry else ""
 
 
@@ -171,7 +172,7 @@ def laid_out(table: ReportTable) -> PageTable:
         )
     )
     return PageTable(
-        heads, _groups(heads), lines, max(len(table.rows) - MAX_LINES, 0), table.heads[0].key == "statistic"
+        heads, _groups(heads), lines, max(len(table.rows) - MAX_LINES, 0), table.heads[0].key in ("statistic", "metric")
     )
 
 

@@ -23,22 +23,21 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET
 
 from annotation.actions import Refused
-from annotation.exchange.exports import safe_lines
-from annotation.models import Role, Study
+from annotation.models import Experiment, Role, Study
 from annotation.people.access import AppRequest, for_roles
 from annotation.queries import n_from_before
 from reports import glossary as entries
 from reports import paragraphs, sentences, topics
 from reports.answer_figures import answer_figures
+from reports.answer_table import KEY, answer_table
 from reports.answers import Answers, Estimate, JudgeAnswer, Line, Measure
 from reports.data.arrays import Filters
-from reports.exports.names import file_name
 from reports.forms import FiltersForm
 from reports.hiring.telling import certificates_told, with_certificates
 from reports.live import Live, LiveReport, without_intervals
-from reports.tables import ReportTable
+from reports.tables.rounding import kept
 from reports.views.comparing import before_and_since
-from reports.views.pages import keep
+from reports.views.pages import csv_of, keep
 
 _KEPT_S = 7 * 86_400
 READERS = (Role.RESEARCHER, Role.MANAGER)
@@ -161,7 +160,11 @@ def report(request: AppRequest, study: Study) -> HttpResponse:
     context = said_of(of.live.answers, study) if of.live.n_labels else {}
     if context:
         certified = certificates_told(study)
-        context |= {"certified": certified, "tiles": with_certificates(context["tiles"], certified)}
+        context |= {
+            "certified": certified,
+            "tiles": with_certificates(context["tiles"], certified),
+            "has_experiments": Experiment.objects.filter(study=study).exists(),
+        }
         if not of.filters.wording:
             before, n_labels = n_from_before(study)
             compared = before_and_since(study, study.scheme.version)
@@ -183,26 +186,37 @@ def said_of(answers: Answers, study: Study) -> dict[str, Any]:
         "nearest": nearest,
         "figures": answer_figures(answers),
         "of_judges": bool(answers.judges),
+        "table": answer_table(answers),
     }
 
 
 @dataclass(frozen=True)
+class _Figure:
+    """A number as it is read, line under line: the value, its interval, what it is to be read by. `number`: the same
+    value, by which a table is sorted and which is copied."""
+
+    lines: list[str]
+    number: float | None = None
+
+
+_NONE = _Figure(["–"])
+
+
+@dataclass(frozen=True)
 class _Row:
-    """A line of the table of answers, as text. `agreement`: the value and its interval; `number`: the same value, by
-    which lines are sorted; without one `reason` may say why."""
+    """A line of the table of answers, as text. Where `agreement` has no lines, `reason` may say why."""
 
     name: str
     table: str
     is_mean: bool
     sign: str
     entry: str
-    agreement: list[str]
-    number: float | None
+    agreement: _Figure
     reason: str
     level: str
-    accuracy: list[str]
-    judge: list[str]
-    ceiling: list[str]
+    accuracy: _Figure
+    judge: _Figure
+    ceiling: _Figure
     verdict: str
     verdict_key: str
     judge_table: str
@@ -226,35 +240,35 @@ def _line(line: Line, nearest: str) -> _Row:
         is_mean=line.is_mean,
         sign=str(sentences.MEASURES[line.measure]) if line.measure == "weighted-kappa" else sentences.sign(line),
         entry=_ENTRIES[line.measure],
-        agreement=[]
+        agreement=_Figure([])
         if agreement.value is None
-        else list(filter(None, (sentences.number(agreement.value), sentences.between(agreement).strip()))),
-        number=agreement.value,
+        else _figure(agreement.value, sentences.number(agreement.value), sentences.between(agreement)),
         reason=agreement.reason,
         level=sentences.level_of(line),
-        accuracy=_lines(line.accuracy),
-        judge=_of_judge(judge) if judge else ["–"],
-        ceiling=_lines(judge.of_person, _cells(judge)) if judge else ["–"],
+        accuracy=_share(line.accuracy),
+        judge=_of_judge(judge) if judge else _NONE,
+        ceiling=_share(judge.of_person, _cells(judge)) if judge else _NONE,
         verdict=str(sentences.VERDICTS[judge.verdict]) if judge else "",
         verdict_key=judge.verdict if judge else "",
         judge_table=sentences.table_of_test(line, judge) if judge else "",
     )
 
 
-def _lines(of: Estimate, under: str = "") -> list[str]:
-    """A share, its interval and what it is to be read by, each a line."""
+def _figure(value: float, *lines: str) -> _Figure:
+    return _Figure([line.strip() for line in lines if line], kept(value))
+
+
+def _share(of: Estimate, under: str = "") -> _Figure:
     if of.value is None:
-        return ["–"]
-    return [
-        line for line in (sentences.percent(of.value), sentences.between(of, as_percent=True).strip(), under) if line
-    ]
+        return _NONE
+    return _figure(of.value, sentences.percent(of.value), sentences.between(of, as_percent=True), under)
 
 
-def _of_judge(judge: JudgeAnswer) -> list[str]:
+def _of_judge(judge: JudgeAnswer) -> _Figure:
     """The judge beside the human ceiling; where there is none, its accuracy."""
     if judge.beside_person.value is None:
-        return _lines(judge.accuracy, "A_m")
-    return _lines(judge.beside_person, _baseline(judge))
+        return _share(judge.accuracy, "A_m")
+    return _share(judge.beside_person, _baseline(judge))
 
 
 def _baseline(judge: JudgeAnswer) -> str:
@@ -427,8 +441,9 @@ def table_csv(request: AppRequest, study: Study) -> HttpResponse:
     except Refused as refused:
         form.add_error(None, str(refused))
         return _not_understood(form)
-    found = next((table for table in live.contents.tables if table.key == request.GET.get("table")), None)
-    return csv_of(found)
+    if request.GET.get("table") == KEY:
+        return csv_of(answer_table(live.answers))
+    return csv_of(next((table for table in live.contents.tables if table.key == request.GET.get("table")), None))
 
 
 def _not_understood(form: FiltersForm) -> HttpResponse:
@@ -439,17 +454,6 @@ def _not_understood(form: FiltersForm) -> HttpResponse:
     ]
     text = [_("Nothing is downloaded, since these filters are not understood:"), *said]
     return HttpResponseBadRequest("\n".join(text), content_type="text/plain; charset=utf-8")
-
-
-def csv_of(table: ReportTable | None) -> HttpResponse:
-    if table is None:
-        raise Http404
-    heads = [head.full_title for head in table.heads]
-    rows = [["" if value is None else str(value) for value in row] for row in table.rows]
-    content = "\ufeff" + "".join(safe_lines(heads, rows))
-    response = HttpResponse(content, content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{file_name(table.key)}.csv"'
-    return response
 
 
 def _topic(request: AppRequest, study: Study, key: str) -> tuple[Asked, topics.Topic]:

@@ -26,7 +26,9 @@ from reports.frozen.comparison import Comparison, NumberChange, compare_with_int
 from reports.frozen.pairing import same_judge
 from reports.live import Live
 from reports.models import Report
-from reports.tables import ReportTable
+from reports.tables import Head, ReportTable
+from reports.tables.rounding import kept
+from reports.views.pages import csv_of
 
 _OPEN = 1  # groups that stand open; who wants the others opens them
 _MOST_LINES = 200  # of one table
@@ -91,6 +93,33 @@ def compared(first: Side, second: Side) -> dict[str, Any]:
         "said": _said(first, second),
         "same_data": bool(first.frozen and second.frozen and first.frozen.data_digest == second.frozen.data_digest),
     }
+
+
+def differences(first: Side, second: Side) -> ReportTable:
+    """All that differs, a number a line: what the page shows, and what it leaves out of long tables."""
+    one, other = same_judge((first.contents, first.filters), (second.contents, second.filters))
+    heads = [Head("table", _("Table")), Head("row", _("Row")), Head("number", _("Number"))]
+    for key, name in zip(("first", "second"), _names(first, second), strict=True):
+        heads += [
+            Head(key, _("Value"), "number", name),
+            Head(f"{key}_low", _("from"), "number", name),
+            Head(f"{key}_high", _("to"), "number", name),
+        ]
+    heads.append(Head("difference", _("Difference"), "number"))
+    rows = tuple(
+        (
+            change.table.full_title,
+            change.row,
+            change.head.full_title,
+            change.first,
+            *(change.first_ends or (None, None)),
+            change.second,
+            *(change.second_ends or (None, None)),
+            None if change.difference is None else kept(change.difference),
+        )
+        for change in compare_with_intervals(one, other).changes
+    )
+    return ReportTable("differences", "", _("What differs"), tuple(heads), rows)
 
 
 def _names(first: Side, second: Side) -> tuple[str, str]:
@@ -178,15 +207,19 @@ class Choice:
 
 @require_GET
 @for_roles(Role.RESEARCHER, Role.MANAGER)
-def compare_live(request: AppRequest, study: Study) -> HttpResponse:
-    """Two sides chosen on the page; nothing is frozen for it."""
+def compare_live(request: AppRequest, study: Study, form: str = "") -> HttpResponse:
+    """Two sides chosen on the page; nothing is frozen for it. `form` "csv": all that differs, as a spreadsheet reads
+    it, once both sides are understood."""
     asked = any(name.startswith(("a-", "b-")) for name in request.GET)
     choices = [_choice(request, study, prefix, asked) for prefix in ("a", "b")]
     context: dict[str, Any] = {"study": study, "choices": choices, "asked": asked, "here": "reports:compare-live"}
     if asked:
-        sides = [_side(study, choice) for choice in choices]
-        if all(sides):
-            context |= compared(*[side for side in sides if side is not None])
+        sides = [side for choice in choices if (side := _side(study, choice)) is not None]
+        if len(sides) == 2:
+            if form == "csv":
+                return csv_of(differences(*sides))
+            csv = f"{reverse('reports:compare-live-csv', args=[study.slug])}?{request.GET.urlencode()}"
+            context |= {"csv": csv, **compared(*sides)}
     return render(request, "reports/compare.html", context)
 
 

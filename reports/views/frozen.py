@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.cache import caches
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import translation
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
@@ -17,6 +19,7 @@ from annotation.models import Role, Study
 from annotation.people.access import AppRequest, for_roles, posted_from
 from reports import actions
 from reports.answer_figures import answer_figures
+from reports.answer_table import KEY, answer_table
 from reports.answers import Answers, answers_of
 from reports.contents import read_contents
 from reports.data.arrays import Filters
@@ -27,9 +30,9 @@ from reports.frozen import recomputing
 from reports.frozen.versions import code_version
 from reports.models import Report
 from reports.numbers.report import compute
-from reports.views.answers import csv_of, said_of
-from reports.views.comparing import compared, of_frozen
-from reports.views.pages import cells_page, figure_response, keep
+from reports.views.answers import said_of
+from reports.views.comparing import compared, differences, of_frozen
+from reports.views.pages import cells_csv, cells_page, csv_of, figure_response, keep
 
 
 @require_POST
@@ -114,7 +117,8 @@ def frozen_answers(request: AppRequest, study: Study, pk: int) -> HttpResponse:
         return HttpResponse("")
     with translation.override(report.language):
         context = said_of(answers, study)
-        context |= {"study": study, "frozen": report, "digests": keep(study, context["figures"]), "part": None}
+        context |= {"study": study, "frozen": report, "here": "reports:frozen-list", "part": None}
+        context["digests"] = keep(study, context["figures"])
         return render(request, "reports/_answers.html", context)
 
 
@@ -131,15 +135,19 @@ def _answers(report: Report) -> Answers:
 
 @require_GET
 @for_roles(Role.RESEARCHER, Role.MANAGER)
-def compare(request: AppRequest, study: Study, pk: int) -> HttpResponse:
+def compare(request: AppRequest, study: Study, pk: int, form: str = "") -> HttpResponse:
+    """What differs from another frozen report; `form` "csv": all of it, as a spreadsheet reads it."""
     report = _report(study, pk)
-    form = CompareForm(request.GET, report=report)
-    if not form.is_valid():
+    choice = CompareForm(request.GET, report=report)
+    if not choice.is_valid():
         messages.error(request, _("Choose a frozen report of this study to compare with."))
         return redirect("reports:frozen", study.slug, pk)
-    other: Report = form.cleaned_data["other"]
+    other: Report = choice.cleaned_data["other"]
     sides = (of_frozen(report), of_frozen(other))
-    return render(request, "reports/compare.html", {"study": study, "frozen": report, **compared(*sides)})
+    if form == "csv":
+        return csv_of(differences(*sides))
+    csv = f"{reverse('reports:compare-csv', args=[study.slug, pk])}?{urlencode({'other': other.pk})}"
+    return render(request, "reports/compare.html", {"study": study, "frozen": report, "csv": csv, **compared(*sides)})
 
 
 @require_GET
@@ -157,15 +165,24 @@ def frozen_figure(request: AppRequest, study: Study, pk: int, key: str, ending: 
 @for_roles(Role.RESEARCHER, Role.MANAGER)
 def frozen_table(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     """One table of a frozen report as a spreadsheet reads it."""
-    contents = read_contents(_report(study, pk).results)
+    report = _report(study, pk)
+    if request.GET.get("table") == KEY:
+        with translation.override(report.language):
+            return csv_of(answer_table(_answers(report)))
+    contents = read_contents(report.results)
     return csv_of(next((table for table in contents.tables if table.key == request.GET.get("table")), None))
 
 
 @require_GET
 @for_roles(Role.RESEARCHER, Role.MANAGER)
-def frozen_cells(request: AppRequest, study: Study, pk: int) -> HttpResponse:
-    """The cells behind a count of a frozen confusion table, from the labels that are frozen with it."""
+def frozen_cells(request: AppRequest, study: Study, pk: int, form: str = "") -> HttpResponse:
+    """The cells behind a count of a frozen confusion table, from the labels that are frozen with it; `form` "csv": all
+    of them, as a spreadsheet reads them."""
     report = _report(study, pk)
     filters = Filters.from_json(report.filters)
     data = study_data(recomputing.labels_of(report), filters)
-    return cells_page(request, study, compute(data, filters), {"frozen": report})
+    computed = compute(data, filters)
+    if form == "csv":
+        return cells_csv(request, study, computed)
+    csv = reverse("reports:frozen-cells-csv", args=[study.slug, pk])
+    return cells_page(request, study, computed, csv, {"frozen": report})

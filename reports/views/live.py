@@ -6,6 +6,7 @@ from django.core.exceptions import NON_FIELD_ERRORS
 from django.http import HttpResponse, HttpResponseBadRequest, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
@@ -21,7 +22,7 @@ from reports.data.cells import study_data
 from reports.forms import FiltersForm
 from reports.live import Live
 from reports.numbers.report import StudyReport, compute
-from reports.views.pages import cells_page, figure_response, kept
+from reports.views.pages import cells_csv, cells_page, figure_response, kept
 
 _XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
@@ -76,12 +77,15 @@ def figure(request: AppRequest, study: Study, key: str, ending: str) -> HttpResp
 
 @require_GET
 @for_roles(Role.RESEARCHER, Role.MANAGER)
-def cells(request: AppRequest, study: Study) -> HttpResponse:
-    """The cells behind a count of a confusion table, as the study stands."""
+def cells(request: AppRequest, study: Study, form: str = "") -> HttpResponse:
+    """The cells behind a count of a confusion table, as the study stands; `form` "csv": all of them, as a spreadsheet
+    reads them."""
     report = _computed(request, study, notes=True)
     if isinstance(report, HttpResponse):
         return report
-    return cells_page(request, study, report, {})
+    if form == "csv":
+        return cells_csv(request, study, report)
+    return cells_page(request, study, report, reverse("reports:cells-csv", args=[study.slug]), {})
 
 
 @require_GET

@@ -15,16 +15,19 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.cache import patch_cache_control
+from django.utils.translation import gettext as _
 
 from annotation.actions import note_looks
+from annotation.exchange.exports import safe_lines
 from annotation.models import Column, Question, Row, Study
 from annotation.people.access import AppRequest
 from reports.exports.figures import figure_csv
 from reports.exports.names import file_name
 from reports.figures.base import Figure, digest_of
-from reports.numbers.behind import Where, cells_behind
+from reports.numbers.behind import Behind, Where, cells_behind
 from reports.numbers.report import StudyReport
-from reports.words import asked_name
+from reports.tables import Head, ReportTable
+from reports.words import asked_name, cap
 
 _LINES = 50  # on a page of the cells behind a count
 _TYPES = {"csv": "text/csv; charset=utf-8", "svg": "image/svg+xml", "pdf": "application/pdf"}
@@ -85,14 +88,66 @@ class _Line:
     lens: str  # the address of the cell among everybody's answers; "" where it is not there any more
 
 
-def cells_page(request: AppRequest, study: Study, report: StudyReport, context: dict[str, Any]) -> HttpResponse:
-    """The page of the comparisons behind one count of a confusion table."""
-    asked = request.GET
-    where = Where(*(asked.get(f"cell.{name}", "") for name in ("question", "judge", "person", "chosen")))
+def csv_of(table: ReportTable | None) -> HttpResponse:
+    if table is None:
+        raise Http404
+    heads = [head.full_title for head in table.heads]
+    rows = [["" if value is None else str(value) for value in row] for row in table.rows]
+    content = "\ufeff" + "".join(safe_lines(heads, rows))
+    response = HttpResponse(content, content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{file_name(table.key)}.csv"'
+    return response
+
+
+def _behind(request: AppRequest, report: StudyReport) -> tuple[Where, list[Behind]]:
+    """Which count is asked for, and the comparisons that it counts."""
+    where = Where(*(request.GET.get(f"cell.{name}", "") for name in ("question", "judge", "person", "chosen")))
     try:
-        cells = cells_behind(report, where)
+        return where, cells_behind(report, where)
     except LookupError as error:
         raise Http404 from error
+
+
+def cells_csv(request: AppRequest, study: Study, report: StudyReport) -> HttpResponse:
+    """All comparisons behind one count of a confusion table, as a spreadsheet reads them."""
+    where, cells = _behind(request, report)
+    note_looks(sheets=study.sheets.filter(title__in={cell.sheet for cell in cells}), user=request.user)
+    words = report.data.scheme.words
+    section = report.data.scheme.section(where.question.split(".")[0])
+    heads = (
+        *(Head(name, cap(word)) for name, word in (("sheet", words.sheet), ("row", words.row))),
+        Head("column", section.column.title),
+        Head("rater", _("Rater")),
+        Head("answer", _("Answer")),
+        Head("note", _("Note"), "note"),
+        Head("judge", where.judge),
+        Head("judge_note", _("Note"), "note", where.judge),
+        Head("margin", _("Margin (nats)"), "number"),
+    )
+    rows = tuple(
+        (
+            cell.sheet,
+            cell.row,
+            cell.column,
+            cell.rater.code,
+            cell.answer,
+            cell.note,
+            cell.judge_answer,
+            cell.judge_note,
+            cell.margin,
+        )
+        for cell in cells
+    )
+    key = ".".join(filter(None, (where.question, "cells", where.judge, where.person, where.chosen)))
+    return csv_of(ReportTable(key, "", "", heads, rows))
+
+
+def cells_page(
+    request: AppRequest, study: Study, report: StudyReport, csv: str, context: dict[str, Any]
+) -> HttpResponse:
+    """The page of the comparisons behind one count of a confusion table. `csv`: where all of them are taken along."""
+    asked = request.GET
+    where, cells = _behind(request, report)
     page = Paginator(cells, _LINES).get_page(asked.get("page"))
     note_looks(sheets=study.sheets.filter(title__in={cell.sheet for cell in page}), user=request.user)
     rows = Row.objects.filter(sheet__study=study, name__in={cell.row for cell in page})
@@ -120,6 +175,7 @@ def cells_page(request: AppRequest, study: Study, report: StudyReport, context: 
             "chose": labels.get(where.chosen, ""),
             "scored": any(cell.margin is not None for cell in cells),
             "query": query.urlencode(),
+            "csv": f"{csv}?{query.urlencode()}",
             **context,
         },
     )

@@ -11,10 +11,13 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from accounts import owner_queries
-from annotation.models import Import, ImportPart
-from llm.models import Prompt
+from annotation.models import AuditEvent, Import, ImportPart
+from judges.actions import create_judge
+from llm.actions import store_model
+from llm.models import LanguageModel, Prompt
 from tests import builders
 from tests.builders import ClientOf
+from tests.judges import helpers
 from work import kinds
 
 pytestmark = pytest.mark.django_db
@@ -74,3 +77,18 @@ def test_a_file_that_goes_while_the_storage_is_counted_is_none(
 def test_every_kind_that_ships_has_a_name() -> None:
     shipped = {kind.run._meta.label for kind in kinds.every() if not kind.run.__module__.startswith("tests.")}
     assert shipped == set(owner_queries._RUNS)
+
+
+def test_a_model_that_nothing_uses_is_deleted_and_another_one_stays(client_of: ClientOf) -> None:
+    unused, used = (store_model(location=name) for name in ("lab/never-worked", "lab/works"))
+    create_judge(name="reader", method="cloze", model=used, prompt_text=helpers.CLOZE)
+    olga = builders.user("olga", superuser=True)
+    owner = client_of(olga)
+    shown = owner.get(reverse("accounts:owner")).content.decode()
+    of_unused, of_used = (reverse("accounts:owner-delete-model", args=[model.pk]) for model in (unused, used))
+    assert (of_unused in shown, of_used in shown) == (True, False)
+
+    assert f"“{unused.name}” is deleted." in owner.post(of_unused, follow=True).content.decode()
+    assert "judges, extractors or texts are of it" in owner.post(of_used, follow=True).content.decode()
+    assert list(LanguageModel.objects.all()) == [used]
+    assert [event.what for event in AuditEvent.objects.filter(kind="deletion", by=olga.pk)] == [f"model {unused.name}"]

@@ -248,6 +248,15 @@ def a_mistaken_sheet(world: World) -> Sequence[object]:
     return (builders.sheet(world.leases.study, "Mistake").pk,)
 
 
+def a_mistaken_judge(world: World) -> Sequence[object]:
+    made = judging.create_judge(name="mistake", method="lexical", prompt_text=test_access.PROMPT)
+    return (world.leases.study.slug, made.pk)
+
+
+def a_mistaken_extractor(world: World) -> Sequence[object]:
+    return (world.leases.study.slug, judging.create_extractor(name="mistake", parser="schema-org").pk)
+
+
 def a_mistaken_study(world: World) -> Sequence[object]:
     study = builders.study("mistake", of=world.leases.study.scheme, by=world.leases.manager)
     builders.sheet(study)
@@ -384,6 +393,8 @@ VALID: dict[str, Valid] = {
     "POST /studies/{slug}/judges/{id}/renamed/": Valid("root", _named, before=run_is_cancelled),
     "POST /studies/{slug}/judges/{id}/archived/": Valid("root", before=run_is_cancelled),
     "POST /studies/{slug}/judges/{id}/taken-back/": Valid("root"),
+    "POST /studies/{slug}/judges/{id}/deleted/": Valid("root", args=a_mistaken_judge),
+    "POST /studies/{slug}/extractors/{id}/deleted/": Valid("root", args=a_mistaken_extractor),
     "POST /studies/{slug}/extractors/{id}/renamed/": Valid("root", _named, before=extraction_is_cancelled),
     "POST /studies/{slug}/extractors/{id}/archived/": Valid("root", before=extraction_is_cancelled),
     "POST /studies/{slug}/extractors/{id}/taken-back/": Valid("root"),

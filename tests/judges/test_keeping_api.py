@@ -10,9 +10,11 @@ from django.contrib.auth.models import Permission
 from django.urls import reverse
 from rest_framework.test import APIClient
 
+from annotation.models import AuditEvent
 from judges import actions
-from judges.models import Extractor, Judge
+from judges.models import Extractor, Judge, Origin
 from llm.models import Prompt
+from tests import builders
 from tests.builders import ApiOf, Leases
 from tests.judges import helpers
 
@@ -73,9 +75,45 @@ def test_a_name_that_is_taken_or_none_is_refused(program: APIClient, tool: tuple
     assert made.name != "other"
 
 
+def test_what_nothing_rests_on_is_deleted_and_said_in_the_log(
+    leases: Leases, program: APIClient, tool: tuple[str, Judge | Extractor]
+) -> None:
+    kind, made = tool
+    program.force_login(leases.manager)
+    page = program.get(reverse(f"judges:{kind}", args=["leases", made.pk])).content.decode()
+    assert "It has not worked, and nothing was made from it." in page
+    assert reverse(f"judges:delete-{kind}", args=["leases", made.pk]) in page
+
+    assert post(program, f"delete-{kind}", made).status_code == 204
+    assert not type(made)._default_manager.filter(pk=made.pk).exists()
+    assert AuditEvent.objects.filter(study=leases.study, kind="deletion", what=f"{kind} {made.name}").count() == 1
+
+
+def test_what_has_worked_or_has_others_made_from_it_is_archived_and_never_deleted(
+    leases: Leases, program: APIClient
+) -> None:
+    at_work, planned, parent, read = (helpers.lexical_judge(name=f"judge-{n}") for n in range(4))
+    actions.start_run(study=leases.study, judge=at_work, by=leases.manager)
+    builders.judge(leases.study, planned.name)
+    actions.came_from(judge=helpers.lexical_judge(name="copy"), parent=parent, how=Origin.How.COPY)
+    schema = actions.create_extractor(name="schema", parser="schema-org")
+    Judge.objects.filter(pk=read.pk).update(evidence=schema)
+
+    for made in (at_work, planned, parent, schema):
+        told = post(program, "delete-extractor" if made == schema else "delete-judge", made)
+        assert told.status_code == 409
+        assert told.json()["detail"].endswith("archive it.")
+        made.refresh_from_db()
+    program.force_login(leases.manager)
+    page = program.get(reverse("judges:judge", args=["leases", parent.pk])).content.decode()
+    assert reverse("judges:delete-judge", args=["leases", parent.pk]) not in page
+    answer = program.post(reverse("judges:delete-judge", args=["leases", parent.pk]), follow=True)
+    assert "has others made from it" in answer.content.decode()
+
+
 def test_who_may_make_none_changes_none(leases: Leases, api_of: ApiOf, tool: tuple[str, Judge | Extractor]) -> None:
     kind, made = tool
-    for name in ("rename", "archive", "take-back"):
+    for name in ("rename", "archive", "take-back", "delete"):
         assert post(api_of(leases.manager), f"{name}-{kind}", made, {"name": "x"}).status_code == 403
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import re
 import uuid
 from collections.abc import Callable
 from dataclasses import replace
+from html import unescape
 from typing import Any
 
 import krippendorff
@@ -18,6 +20,7 @@ from sklearn.metrics import cohen_kappa_score
 from annotation import actions
 from annotation.models import Assignment, Label, Rater, Row, Study
 from reports import doors, paragraphs, queries, sentences
+from reports.actions import freeze
 from reports.answer_figures import answer_figures
 from reports.answers import Answers, answers_of
 from reports.contents import contents_from, contents_of
@@ -26,6 +29,7 @@ from reports.digests import study_digest
 from reports.exports.figures import figure_csv
 from reports.figures.svg import draw
 from reports.live import Live
+from reports.views import comparing
 from tests import builders
 from tests.builders import ClientOf
 from tests.reports import studies
@@ -426,6 +430,46 @@ def test_a_table_is_taken_along_as_it_stands(client: Client, study: Study) -> No
     assert client.get(address, {"table": "items.presence.judges", "person": "nobody"}).status_code == 400
 
 
+def test_the_table_of_the_first_page_is_sorted_by_numbers_copied_and_taken_along(client: Client, study: Study) -> None:
+    labelled(study)
+    page = get(client, study, "report", query="?by=document", **{"HX-Request": "true"})
+    [table] = re.findall(r"<table[^>]*answers.*?</table>", page, re.DOTALL)
+    of_items = next(line for line in table.split("<tr") if ">Items</a>" in line)
+    figures = [float(number) for number in re.findall(r'data-number="([^"]*)"', of_items)]
+    after = page.partition(table)[2].partition("<figure")[0]
+
+    [line] = made(study).questions[:1]
+    [of_judge] = line.judges
+    assert figures == pytest.approx(
+        [line.agreement.value, line.accuracy.value, of_judge.ceiling, of_judge.beside_ceiling]
+    )
+    assert "data-copy-table" in after
+    assert f"{reverse('reports:table', args=[study.slug])}?table=answers.questions" in after
+
+    heads, first, *_rest = csv.reader(get(client, study, "table", query="?table=answers.questions").splitlines())
+    found = dict(zip(heads, first, strict=True))
+    assert (found["\ufeffQuestion"], found["Coefficient"]) == ("Items", "Cohen’s κ")
+    assert float(found["Agreement: Value"]) == pytest.approx(line.agreement.value)
+    assert float(found["A_h: Value"]) == pytest.approx(line.accuracy.value)
+    assert float(found["Human ceiling: Value"]) == pytest.approx(of_judge.ceiling)
+    assert float(found["J1: Value"]) == pytest.approx(of_judge.beside_ceiling)
+    assert float(found["A_m: Value"]) == pytest.approx(of_judge.accuracy.value)
+    assert found["Cells"] == str(of_judge.n_cells)
+    assert found["Replaces a person?"] == "not tested"
+
+
+def test_a_frozen_report_has_the_table_of_its_answers_to_be_taken_along(client: Client, study: Study) -> None:
+    labelled(study)
+    frozen = freeze(study=study, title="Then", filters=Filters(), by=None)
+    answered(rater(study, "A3"), study.sheets.get(), ["nnn", "nnn"])
+    page = get(client, study, "frozen-answers", str(frozen.pk))
+    [address] = re.findall(r'href="([^"]*table=answers\.questions)"', page)
+    then, now = (client.get(at).content.decode() for at in (address, address.replace(f"frozen/{frozen.pk}/", "")))
+
+    assert then.splitlines()[0] == now.splitlines()[0]
+    assert then.splitlines()[1] != now.splitlines()[1]
+
+
 def test_levels_are_told_where_a_line_has_one(client: Client, study: Study) -> None:
     soup = sheet(study, items=2)
     answered(rater(study, "A1"), soup, ["fn"])
@@ -451,6 +495,28 @@ def test_two_judges_stand_side_by_side_and_the_filters_are_said(client: Client, 
     )
     assert "the judge chose: " in text
     assert "J1 chose" not in text
+
+
+def test_all_that_differs_is_taken_along_and_not_only_what_the_page_has_room_for(
+    client: Client, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page said that the API had the rest, which has no comparison of live sides."""
+    monkeypatch.setattr(comparing, "_MOST_LINES", 1)
+    labelled(study)
+    answered(judge(study, "J2"), study.sheets.get(), ["ffn", "ffn"])
+    text = get(client, study, "compare-live", query="?a-judge=J1&b-judge=J2&a-by=&b-by=")
+    [address] = re.findall(r'<a href="([^"]*/compare\.csv[^"]*)"', text)
+    heads, *lines = csv.reader(client.get(unescape(address)).content.decode().splitlines())
+    n = int(re.findall(r"([\d,]+) of [\d,]+ numbers are not the same", text)[0].replace(",", ""))
+
+    assert heads[0] == "\ufeffTable"
+    assert len(lines) == n > text.count('<td dir="auto">A_m</td>')
+    [a_m] = [dict(zip(heads, line, strict=True)) for line in lines if line[1:3] == ["the judge", "A_m"]]
+    assert (float(a_m["J1: Value"]), float(a_m["J2: Value"])) == pytest.approx((0.5, 5 / 6))
+    assert a_m["Difference"] == "0.3333333333"
+    assert "more lines are in the downloads" in text
+    assert "are in the API" not in text
+    assert text.count("data-copy-table") == text.count('class="list compact sortable changes"')
 
 
 def test_every_statistic_of_the_agreement_leads_to_the_glossary(client: Client, study: Study) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import html
 import json
 import re
@@ -208,6 +209,11 @@ def test_a_count_leads_to_its_cells(client: Client, study: Study, frozen: bool) 
     assert "A person chose “Found”, J1 chose “Not found”" in text
     assert text.count("item 2") == 2
     assert "0.10" in text
+    [csv_address] = re.findall(r'<a href="([^"]*/cells\.csv[^"]*)"', text)
+    heads, *lines = csv.reader(client.get(html.unescape(csv_address)).content.decode().splitlines())
+    assert heads[2:] == ["Item", "Rater", "Answer", "Note", "J1", "J1: Note", "Margin (nats)"]
+    assert [line[2:5] + line[6:7] for line in lines] == [["item 2", who, "Found", "Not found"] for who in ("A1", "A2")]
+    assert [round(float(line[-1]), 2) for line in lines] == [0.1, 0.1]
     row = study.sheets.get().rows.get()
     assert reverse("reports:evidence", args=[study.slug, row.pk]) in text
     assert "Stir the soup." in page(client, "evidence", study.slug, row.pk)

@@ -10,7 +10,13 @@ from reports.hiring.views.certificates import (
     recompute,
     revoke,
 )
-from reports.hiring.views.experiments import end_suggestions, suggestions, suggestions_csv, suggestions_panel
+from reports.hiring.views.experiments import (
+    end_suggestions,
+    suggestions,
+    suggestions_csv,
+    suggestions_effects,
+    suggestions_panel,
+)
 from reports.hiring.views.looks import counted
 from reports.hiring.views.panels import board_panel, split_panel
 from reports.hiring.views.way import choose, draw_split, way

@@ -19,7 +19,7 @@ from annotation.models import Experiment, Role, Study
 from annotation.people.access import AppRequest, for_roles
 from annotation.queries.experiments import drawn_seats, open_seats
 from reports.hiring import experiments
-from reports.hiring.effects import lines_of
+from reports.hiring.effects import Line, lines_of
 from reports.hiring.forms import ExperimentForm
 from reports.hiring.queries import question_name
 from reports.hiring.words import percent, title_of
@@ -77,9 +77,22 @@ def suggestions(request: AppRequest, study: Study) -> HttpResponse:
             }
     if request.htmx:
         return render(request, "reports/hiring/_experiment_plan.html", context)
-    drawn_ones = Experiment.objects.filter(study=study).select_related("study__scheme", "judge", "drawn_by")
-    context["results"] = [(found, lines_of(found)) for found in experiments.results(list(drawn_ones))]
+    context["results"] = _results(study)
     return render(request, "reports/hiring/suggestions.html", context)
+
+
+def _results(study: Study) -> list[tuple[experiments.Result, list[Line]]]:
+    """What each experiment found, with its lines."""
+    drawn = Experiment.objects.filter(study=study).select_related("study__scheme", "judge", "drawn_by")
+    return [(found, lines_of(found)) for found in experiments.results(list(drawn))]
+
+
+@require_GET
+@for_roles(Role.MANAGER, Role.RESEARCHER)
+def suggestions_effects(request: AppRequest, study: Study) -> HttpResponse:
+    """A piece of the report: what the experiments found."""
+    context = {"study": study, "scheme": study.scheme.parsed, "results": _results(study)}
+    return render(request, "reports/hiring/_effects_told.html", context)
 
 
 @require_GET

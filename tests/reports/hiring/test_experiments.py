@@ -84,6 +84,8 @@ def test_from_the_plan_to_what_the_suggestions_did(world: World, client_of: Clie
     assert not line.assumed
     assert 0.6 < line.agreement < 0.85
 
+    report, effects = (reverse(f"reports:{name}", args=slug) for name in ("report", "suggestions-effects"))
+    assert effects not in manager.get(report).content.decode()
     answer = manager.post(reverse("reports:suggestions", args=slug), asked, follow=True)
     assert "Shown in <strong>20</strong>" in answer.content.decode()
     experiment = Experiment.objects.get()
@@ -130,6 +132,12 @@ def test_from_the_plan_to_what_the_suggestions_did(world: World, client_of: Clie
     text = manager.get(reverse("reports:suggestions", args=slug)).content.decode()
     assert "Answers as the judge’s" in text
     assert "−50 %" in text
+    # The report says it too, once its page is there.
+    assert effects in manager.get(report).content.decode()
+    told = manager.get(effects).content.decode()
+    assert "Answers as the judge’s" in told
+    assert "−50 %" in told
+    assert reverse("reports:suggestions-csv", args=[study.slug, experiment.pk]) in told
     content = manager.get(reverse("reports:suggestions-csv", args=[study.slug, experiment.pk])).content.decode(
         "utf-8-sig"
     )
@@ -236,8 +244,8 @@ def test_many_experiments_are_told_in_as_many_queries_as_one(world: World, clien
     for n in (1, 3):
         for seed in range(10 * n, 11 * n):
             Experiment.objects.create(study=world.study, judge=world.rater, seed=seed)
-        for name in ("reports:suggestions-panel", "reports:suggestions"):
+        for name in ("reports:suggestions-panel", "reports:suggestions", "reports:suggestions-effects"):
             with CaptureQueriesContext(connection) as queries:
                 client.get(reverse(name, args=[world.study.slug]))
             asked.append(len(queries))
-    assert asked[:2] == asked[2:]
+    assert asked[:3] == asked[3:]
