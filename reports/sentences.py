@@ -618,16 +618,9 @@ def _rates(of: Sequence[tuple[Line, JudgeAnswer]]) -> str:
     if not rates:
         return ""
     low, high = min(rates), max(rates)
-    return (
-        f"ω {number(low)}"
-        if low == high
-        else "ω "
-        + _("%(low)s to %(high)s")
-        % {
-            "low": number(low),
-            "high": number(high),
-        }
-    )
+    if low == high:
+        return f"ω {number(low)}"
+    return "ω " + _("%(low)s to %(high)s") % {"low": number(low), "high": number(high)}
 
 
 def _listed(names: Iterable[str]) -> str:
