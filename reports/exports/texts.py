@@ -93,7 +93,7 @@ def _files() -> Sequence[tuple[str, str]]:
         ("report.json", _("all tables and figures as data")),
         ("report.csv", _("one number a line")),
         ("report.xlsx", _("a sheet a table")),
-        ("tables/*.tex", _("LaTeX with booktabs; all.tex shows all of them")),
+        ("tables/*.tex", _("LaTeX with booktabs, array and longtable; all.tex shows all of them")),
         ("figures/*.svg, *.pdf", _("figures; -dark for dark pages")),
         (
             "labels/labels.csv, .parquet",
