@@ -3,10 +3,12 @@ name."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from django.conf import settings
+from django.utils import translation
 from django.utils.functional import Promise
 from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
@@ -40,12 +42,24 @@ ENTRIES: tuple[Entry, ...] = (
         _("Cohen’s κ"),
         _(
             "Agreement of two raters beyond what their own shares of the options would give by chance. 1 is full "
-            "agreement, 0 chance. The macro average is the mean over each sheet and each pair of its raters; the "
-            "pooled value puts all comparisons into one table. Scales have quadratic weights."
+            "agreement, 0 chance. The macro average is the mean over each sheet and each pair of its raters. Scales "
+            "have quadratic weights, w = (a − b)²: κ = 1 − Σ w p_ab / Σ w p_a p_b."
         ),
         "κ = (p_o − p_e) / (1 − p_e),  p_e = Σ_k p_a(k) p_b(k)",
         "Cohen (1960), Educational and Psychological Measurement 20; Cohen (1968), Psychological Bulletin 70",
         (_("Cohen's κ"), "κ"),
+    ),
+    Entry(
+        "prevalence",
+        _("Most frequent option, imbalance, greatest κ"),
+        _(
+            "What makes κ low or high whatever raters do: the share of the most frequent option; how uneven the "
+            "options are, 0 where all q are equally frequent, 1 where one has all answers; and the greatest κ that "
+            "two raters reach who choose the options as often as these do."
+        ),
+        "max_k π_k;  (q Σ_k π_k² − 1) / (q − 1);  κ_max = (Σ_k min(p_a(k), p_b(k)) − p_e) / (1 − p_e)",
+        "Feinstein & Cicchetti (1990), Journal of Clinical Epidemiology 43; Cohen (1960)",
+        (_("Most frequent option"), _("Imbalance of the options"), _("Greatest κ that these margins allow")),
     ),
     Entry(
         "corrected-kappa",
@@ -179,6 +193,17 @@ ENTRIES: tuple[Entry, ...] = (
         (_("Specific agreement"),),
     ),
     Entry(
+        "numbers",
+        _("Differences and correlations of numbers"),
+        _(
+            "The mean of the absolute differences of two answers to a cell; the limits within which 95 % of the "
+            "differences lie; and of each two raters Pearson’s r and Spearman’s ρ, r of the ranks, averaged over pairs."
+        ),
+        "mean |a − b|;  ± 1.96 √(mean (a − b)²);  r = Σ (a − ā)(b − b̄) / √(Σ (a − ā)² Σ (b − b̄)²)",
+        "Bland & Altman (1986), The Lancet 327; Spearman (1904), American Journal of Psychology 15",
+        (_("Mean absolute difference"), _("Limits of agreement"), _("Pearson's r"), _("Spearman's ρ")),
+    ),
+    Entry(
         "interval",
         _("95 % interval"),
         _(
@@ -192,12 +217,23 @@ ENTRIES: tuple[Entry, ...] = (
     ),
     Entry(
         "precision-recall",
-        _("Precision, recall, F1"),
+        _("Accuracy, precision, recall, F1"),
         _("Precision: of what the judge gave this option, the share that people did too. Recall: of what people gave "
-          "it, the share that the judge found. F1 is their harmonic mean; macro F1 the mean over options."),
+          "it, the share that the judge found. F1 is their harmonic mean; macro F1 and macro recall are means over "
+          "options. Accuracy is the share of all comparisons in which both gave the same."),
         "P = TP/(TP+FP),  R = TP/(TP+FN),  F1 = 2PR/(P+R)",
         "van Rijsbergen (1979), Information Retrieval",
-        (_("Precision"), _("Recall"), "F1", _("Macro F1")),
+        (_("Accuracy"), _("Precision"), _("Recall"), "F1", _("Macro F1"), _("Macro-F1"), _("Macro recall")),
+    ),
+    Entry(
+        "average-precision",
+        _("Average precision; recall at a set precision"),
+        _("An option counts as found where its probability reaches a threshold. Average precision is the mean of the "
+          "precision over all thresholds, each weighed by the recall that it adds. Recall at a set precision is the "
+          "highest that any threshold has with at least that precision."),
+        "AP = Σ_n (R_n − R_{n−1}) P_n",
+        "Manning, Raghavan & Schütze (2008), Introduction to Information Retrieval, chapter 8",
+        (_("Average precision"), _("At precision")),
     ),
     Entry(
         "calibration",
@@ -216,7 +252,10 @@ ENTRIES: tuple[Entry, ...] = (
           "cells go first."),
         "AUROC = P(u_wrong > u_right);  AURC = mean_c risk(c)",
         "Geifman & El-Yaniv (2017), NeurIPS",
-        (_("Wrong cells have more doubt"), _("Error left to the judge, mean over coverage"), "AUROC", "AURC"),
+        (
+            *(_("Wrong cells have more doubt"), _("Error left to the judge, mean over coverage")),
+            *("AUROC", _("AUROC of uncertainty"), _("Area under the risk-coverage curve")),
+        ),
     ),
     Entry(
         "mcnemar",
@@ -233,6 +272,7 @@ ENTRIES: tuple[Entry, ...] = (
         _("Prediction-powered inference: the judge’s share, mended by how it errs where people answered too."),
         "θ = mean(y − λ f) + λ mean(f all)",
         "Angelopoulos et al. (2023), Science 382; Angelopoulos, Duchi & Zrnic (2023), PPI++",
+        (_("Estimate"),),
     ),
     Entry(
         "coverage",
@@ -240,6 +280,7 @@ ENTRIES: tuple[Entry, ...] = (
         _("The expected share of items found at least once in n documents drawn from those of their sheet."),
         "C(n) = mean_i [1 − C(N − k_i, n) / C(N, n)]",
         "Hypergeometric; Kvapil & Fajčík, Figures 1 to 4",
+        (_("All items alike"),),
     ),
     Entry(
         "consensus",
@@ -255,8 +296,53 @@ ENTRIES: tuple[Entry, ...] = (
         _("Intraclass correlation"),
         _("How much of the variance of numbers lies between cells, not between raters."),
         "ICC(1,1) = (MS_b − MS_w) / (MS_b + (k−1) MS_w)",
-        "Shrout & Fleiss (1979), Psychological Bulletin 86",
+        "Shrout & Fleiss (1979), Psychological Bulletin 86; McGraw & Wong (1996), Psychological Methods 1",
         (_("Intraclass correlation"), "ICC"),
+    ),
+    Entry(
+        "self-consistency",
+        _("Self-consistency"),
+        _("How far a judge agrees with itself when it labels the same cell several times: the share of pairs of its "
+          "labels that are equal, and of cells in which all are."),
+        "p = n(a = b) / n",
+        "Wang et al. (2023), ICLR",
+        (_("All labels equal"), _("Pairs of labels equal")),
+    ),
+    Entry(
+        "text-metrics",
+        _("Exact match, ROUGE-L, BLEU, METEOR, BERTScore"),
+        _("How near a text comes to others that say the same: by the longest words in common order, by runs of words, "
+          "by words with their stems and synonyms, by the cosine of their hidden states. Each table names its variant; "
+          "values of two variants do not compare."),
+        "BLEU = (∏_n p_n)^(1/N) e^(min(0, 1 − r/c))",
+        "Lin (2004), ROUGE; Papineni et al. (2002), ACL; Lavie & Agarwal (2007), WMT; Zhang et al. (2020), ICLR",
+        (_("Exact match"), _("F1 of parts"), "ROUGE-L", "BLEU", "sacreBLEU", "METEOR", "BERTScore"),
+    ),
+    Entry(
+        "bradley-terry",
+        _("Bradley and Terry’s strengths"),
+        _("How strong each of several is by who was preferred to whom: of two, the first is preferred with a "
+          "probability that is its share of both strengths."),
+        "P(i before j) = s_i / (s_i + s_j)",
+        "Bradley & Terry (1952), Biometrika 39",
+        (_("Bradley-Terry"),),
+    ),
+    Entry(
+        "concordance",
+        _("Lin’s concordance"),
+        _("Correlation of two raters’ numbers that is 1 only where the numbers are the same."),
+        "ρ_c = 2 s_ab / (s_a² + s_b² + (ā − b̄)²)",
+        "Lin (1989), Biometrics 45",
+        (_("Lin's concordance"),),
+    ),
+    Entry(
+        "rank-correlation",
+        _("Kendall’s τ_b"),
+        _("How far two figures put things into the same order: pairs in the same order less those in the reverse "
+          "one, over all pairs that are not tied."),
+        "τ_b = (n_c − n_d) / √((n_0 − n_a)(n_0 − n_b))",
+        "Kendall (1945), Biometrika 33",
+        (_("Kendall's τ_b"),),
     ),
 )  # fmt: skip
 
@@ -264,6 +350,16 @@ ENTRIES: tuple[Entry, ...] = (
 def entry_of(name: str) -> str:
     """The key of the entry that a heading or the first text of a line leads to, or ""."""
     return _entry_of(name.strip(), get_language() or "en")
+
+
+def entries_of(names: Iterable[str]) -> list[Entry]:
+    """The entries that these lead to, whatever language a report was frozen in."""
+    keys = set()
+    different = set(names)
+    for language, _name in settings.LANGUAGES:
+        with translation.override(language):
+            keys |= {entry_of(name) for name in different}
+    return [entry for entry in ENTRIES if entry.key in keys]
 
 
 @lru_cache(maxsize=2000)

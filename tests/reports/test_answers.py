@@ -17,7 +17,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from annotation import actions
 from annotation.models import Assignment, Label, Rater, Row, Study
-from reports import doors, paragraphs, queries, sentences
+from reports import doors, glossary, paragraphs, queries, sentences
 from reports.answer_figures import answer_figures
 from reports.answers import Answers, answers_of
 from reports.contents import contents_from, contents_of
@@ -461,6 +461,27 @@ def test_every_statistic_of_the_agreement_leads_to_the_glossary(client: Client, 
 
     assert {"cohen-kappa", "corrected-kappa", "macro-accuracy", "percent-agreement", "krippendorff-alpha"} <= entries
     assert all(f'id="{entry}"' in glossary for entry in entries)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(
+            "Macro-F1",
+            "Macro recall",
+            "Accuracy",
+            "Average precision",
+            "At precision 0.8",
+            "Estimate",
+            "All labels equal",
+        ),
+        *("Area under the risk-coverage curve", "Imbalance of the options", "Greatest κ that these margins allow"),
+        *("Most frequent option's share of all answers (“Found”)", "Limits of agreement, plus and minus", "sacreBLEU"),
+        *("Pearson's r, mean over pairs of raters", "Spearman's ρ", "Lin's concordance", "Kendall's τ_b", "METEOR 1.5"),
+    ],
+)
+def test_what_tables_call_a_figure_leads_to_the_glossary(name: str) -> None:
+    assert glossary.entry_of(name)
 
 
 def test_each_line_of_the_first_page_says_which_coefficient_it_has(client: Client, study: Study) -> None:
