@@ -203,6 +203,40 @@ def test_the_codebook_explains_every_column_and_answer(archive: zipfile.ZipFile)
     assert all(line["meaning"] for line in book)
 
 
+def test_the_codebook_says_what_a_reader_needs_to_compute_agreement_again(archive: zipfile.ZipFile) -> None:
+    """The order of the options, which of them do not count, and which count as another one."""
+    book = {
+        line["value"]: line["meaning"]
+        for line in csv.DictReader(io.StringIO(archive.read("labels/codebook.csv").decode()))
+    }
+
+    assert book["items.presence"] == "Presence: one of its options, which stand in no order"
+    assert book["tasks.level"] == "Level: a number of a scale, each an option"
+    assert "agreement leaves it out" in book["tasks.tool.none"]
+    assert "counts as absent where judges are held against people" in book["items.presence.implied"]
+
+
+def test_the_readme_defines_the_figures_of_the_tables_and_no_others(archive: zipfile.ZipFile) -> None:
+    """The tables say what they count; formula and source stood on a page of the platform alone."""
+    readme = archive.read("README.md").decode()
+
+    assert "    AC1 = (p_o − p_e) / (1 − p_e)" in readme
+    assert "Source: Krippendorff (2011)" in readme
+    assert "Toyooka" not in readme
+
+
+def test_the_dataset_card_names_those_who_labelled() -> None:
+    study = studies.study()
+    soup = sheet(study, items=2)
+    answered(rater(study, "A1", simulated=True), soup, ["fn"])
+    judge(study, "idle")
+    with zipfile.ZipFile(export(study)) as archive:
+        card = archive.read("labels/README.md").decode()
+
+    assert "2 labels by 1 person, in 1 recipe with 1 document." in card
+    assert yaml.safe_load(card.split("---")[1])["annotations_creators"] == ["machine-generated"]
+
+
 def test_the_dataset_card_opens_at_the_hub(archive: zipfile.ZipFile) -> None:
     card = archive.read("labels/README.md").decode()
     front = yaml.safe_load(card.split("---")[1])
