@@ -189,7 +189,7 @@ def said_of(answers: Answers, study: Study) -> dict[str, Any]:
 @dataclass(frozen=True)
 class _Row:
     """A line of the table of answers, as text. `agreement`: the value and its interval; `number`: the same value, by
-    which lines are sorted; without one `reason` may say why."""
+    which lines are sorted; without one `reason` may say why. `beside`: what it is to be read by."""
 
     name: str
     table: str
@@ -197,6 +197,7 @@ class _Row:
     sign: str
     entry: str
     agreement: list[str]
+    beside: str
     number: float | None
     reason: str
     level: str
@@ -229,6 +230,7 @@ def _line(line: Line, nearest: str) -> _Row:
         agreement=[]
         if agreement.value is None
         else list(filter(None, (sentences.number(agreement.value), sentences.between(agreement).strip()))),
+        beside=sentences.beside_kappa(line),
         number=agreement.value,
         reason=agreement.reason,
         level=sentences.level_of(line),

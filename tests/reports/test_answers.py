@@ -463,6 +463,21 @@ def test_every_statistic_of_the_agreement_leads_to_the_glossary(client: Client, 
     assert all(f'id="{entry}"' in glossary for entry in entries)
 
 
+def test_no_kappa_stands_without_ac1_and_the_share_of_the_most_frequent_option(client: Client, study: Study) -> None:
+    """Two people who nearly always say the same, of options that are nearly always the same."""
+    soup = sheet(study, items=10, rows=10)
+    answered(rater(study, "A1"), soup, ["f" * 10] * 9 + ["aaaaafffff"])
+    answered(rater(study, "A2"), soup, ["f" * 9 + "a"] * 5 + ["f" * 10] * 4 + ["aaaaafffff"])
+    among = studies.presence(study).agreement.among
+    share = f"AC1 {among.ac1.value:.2f}, most frequent option {100 * (among.prevalence.majority_share or 0):.1f} %"
+
+    page = get(client, study, "report", query="?now=1")
+    assert share in page.partition('id="by-question"')[2]
+    written = get(client, study, "methods", query="?now=1")
+    assert share in written
+    assert "AC1 (Gwet, 2008)" in written
+
+
 @pytest.mark.parametrize(
     "name",
     [
@@ -569,7 +584,7 @@ def test_where_only_chance_is_not_known_the_share_of_equal_answers_is_told(study
     assert tile.under.startswith("the share of equal answers; κ is not defined: ")
     assert "Two people agree in 100.0 % of the cells of “Items” (A_h); how much more often than by chance" in said(of)
     assert "On “Items” κ is not defined (" in (results := paragraphs.results(of, "letters"))
-    assert "); A_h = 100.0 %." in results
+    assert "); A_h = 100.0 %; AC1 1.00, most frequent option 100.0 %." in results
 
 
 def test_few_cells_are_said_and_lead_no_sentence_where_others_have_enough(study: Study) -> None:
