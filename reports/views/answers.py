@@ -197,7 +197,7 @@ class _Row:
     sign: str
     entry: str
     agreement: list[str]
-    beside: str
+    beside: list[str]
     number: float | None
     reason: str
     level: str
@@ -230,7 +230,7 @@ def _line(line: Line, nearest: str) -> _Row:
         agreement=[]
         if agreement.value is None
         else list(filter(None, (sentences.number(agreement.value), sentences.between(agreement).strip()))),
-        beside=sentences.beside_kappa(line),
+        beside=_beside(line),
         number=agreement.value,
         reason=agreement.reason,
         level=sentences.level_of(line),
@@ -241,6 +241,14 @@ def _line(line: Line, nearest: str) -> _Row:
         verdict_key=judge.verdict if judge else "",
         judge_table=sentences.table_of_test(line, judge) if judge else "",
     )
+
+
+def _beside(line: Line) -> list[str]:
+    """What `sentences.beside_kappa` says, a line each."""
+    if line.ac1 is None or line.majority is None:
+        return []
+    share = _("most frequent %(share)s") % {"share": sentences.percent(line.majority)}
+    return [f"AC1 {sentences.number(line.ac1)}", share]
 
 
 def _lines(of: Estimate, under: str = "") -> list[str]:
