@@ -19,6 +19,8 @@ def answer_table(answers: Answers) -> ReportTable:
         Head("question", _("Question")),
         Head("coefficient", _("Coefficient"), "note"),
         *_estimate_heads("agreement", _("Agreement")),
+        Head("ac1", "AC1", "number"),
+        Head("majority", _("Most frequent option"), "number"),
         Head("level", _("Level"), "note"),
         *_estimate_heads("accuracy", "A_h"),
     )
@@ -52,7 +54,8 @@ def _estimate_heads(key: str, group: str) -> tuple[Head, ...]:
 def _row(line: Line, nearest: str | None) -> tuple[Value, ...]:
     mean = _("mean of its questions")
     name = f"{line.name} ({mean})" if line.is_mean else line.name
-    row = (name, str(MEASURES[line.measure]), *_ends(line.agreement), level_of(line), *_ends(line.accuracy))
+    beside = (_kept(line.ac1), _kept(line.majority), level_of(line))
+    row = (name, str(MEASURES[line.measure]), *_ends(line.agreement), *beside, *_ends(line.accuracy))
     if nearest is not None:
         row += _of_judge(next((judge for judge in line.judges if judge.code == nearest), None))
     return (*row, line.agreement.reason)

@@ -98,7 +98,8 @@ class Line:
     """A question, or the mean of a section's questions (`is_mean`). `table`: the key of the table that it rests on;
     n_comparisons: pairs of answers to a cell, of a mean 0; answered: by anybody, a person or a judge; has_options: it
     is answered by options; by_single_rows: most sheets have a single row, so that agreement is told of all sheets
-    together."""
+    together. ac1, majority: Gwet's AC1 and the share of the most frequent option, by which κ is to be read; None of
+    means and of values."""
 
     key: str
     name: str
@@ -113,6 +114,8 @@ class Line:
     answered: bool = True
     has_options: bool = True
     by_single_rows: bool = False
+    ac1: float | None = None
+    majority: float | None = None
 
     @property
     def is_few(self) -> bool:
@@ -246,6 +249,8 @@ def _of_options(report: StudyReport, question: QuestionReport) -> Line:
         n_comparisons=kappa.n_comparisons,
         judges=tuple(_judge(result) for result in question.judges),
         answered=_is_answered(question.data),
+        ac1=agreement.among.ac1.value,
+        majority=agreement.among.prevalence.majority_share,
     )
     if not _by_single_rows(report.data.table, question.data):
         return line

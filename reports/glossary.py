@@ -3,10 +3,12 @@ name."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from django.conf import settings
+from django.utils import translation
 from django.utils.functional import Promise
 from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
@@ -42,12 +44,24 @@ ENTRIES: tuple[Entry, ...] = (
         _("Cohen’s κ"),
         _(
             "Agreement of two raters beyond what their own shares of the options would give by chance. 1 is full "
-            "agreement, 0 chance. The macro average is the mean over each sheet and each pair of its raters; the "
-            "pooled value puts all comparisons into one table. Scales have quadratic weights."
+            "agreement, 0 chance. The macro average is the mean over each sheet and each pair of its raters. Scales "
+            "have quadratic weights, w = (a − b)²: κ = 1 − Σ w p_ab / Σ w p_a p_b."
         ),
         "κ = (p_o − p_e) / (1 − p_e),  p_e = Σ_k p_a(k) p_b(k)",
         "Cohen (1960), Educational and Psychological Measurement 20; Cohen (1968), Psychological Bulletin 70",
         (_("Cohen's κ"), "κ"),
+    ),
+    Entry(
+        "prevalence",
+        _("Most frequent option, imbalance, greatest κ"),
+        _(
+            "What makes κ low or high whatever raters do: the share of the most frequent option; how uneven the "
+            "options are, 0 where all q are equally frequent, 1 where one has all answers; and the greatest κ that "
+            "two raters reach who choose the options as often as these do."
+        ),
+        "max_k π_k;  (q Σ_k π_k² − 1) / (q − 1);  κ_max = (Σ_k min(p_a(k), p_b(k)) − p_e) / (1 − p_e)",
+        "Feinstein & Cicchetti (1990), Journal of Clinical Epidemiology 43; Cohen (1960)",
+        (_("Most frequent option"), _("Imbalance of the options"), _("Greatest κ that these margins allow")),
     ),
     Entry(
         "corrected-kappa",
@@ -242,6 +256,7 @@ ENTRIES: tuple[Entry, ...] = (
             _("Error left to the judge, mean over coverage"),
             _("Area under the risk-coverage curve"),
             "AUROC",
+            _("AUROC of uncertainty"),
             "AURC",
         ),
     ),
@@ -298,6 +313,7 @@ ENTRIES: tuple[Entry, ...] = (
         _("The expected share of items found at least once in n documents drawn from those of their sheet."),
         "C(n) = mean_i [1 − C(N − k_i, n) / C(N, n)]",
         "Hypergeometric; Kvapil & Fajčík, Figures 1 to 4",
+        (_("All items alike"),),
     ),
     Entry(
         "consensus",
@@ -322,7 +338,7 @@ ENTRIES: tuple[Entry, ...] = (
         _("Intraclass correlation"),
         _("How much of the variance of numbers lies between cells, not between raters."),
         "ICC(1,1) = (MS_b − MS_w) / (MS_b + (k−1) MS_w)",
-        "Shrout & Fleiss (1979), Psychological Bulletin 86",
+        "Shrout & Fleiss (1979), Psychological Bulletin 86; McGraw & Wong (1996), Psychological Methods 1",
         (_("Intraclass correlation"), "ICC", _("Reliability of one"), _("Reliability of the mean")),
     ),
     Entry(
@@ -339,7 +355,7 @@ ENTRIES: tuple[Entry, ...] = (
         "difference",
         _("Mean absolute difference, limits of agreement"),
         _("How far two numbers for one cell lie apart, and between which limits 95 of 100 differences lie."),
-        "MAD = mean |x − y|;  d̄ ± 1.96 s_d",
+        "MAD = mean |x − y|;  ± 1.96 √(mean (x − y)²) of two people;  d̄ ± 1.96 s_d of a judge and people",
         "Bland & Altman (1986), The Lancet 327",
         (_("Mean absolute difference"), _("Limits of agreement")),
     ),
@@ -435,6 +451,15 @@ ENTRIES: tuple[Entry, ...] = (
         ("BERTScore",),
         ("bertscore",),
     ),
+    Entry(
+        "self-consistency",
+        _("Self-consistency"),
+        _("How far a judge agrees with itself when it labels the same cell several times: the share of pairs of its "
+          "labels that are equal, and of cells in which all are."),
+        "p = n(a = b) / n",
+        "Wang et al. (2023), ICLR",
+        (_("All labels equal"), _("Pairs of labels equal")),
+    ),
 )  # fmt: skip
 
 
@@ -445,6 +470,16 @@ def entry_of(name: str, head: str = "") -> str:
     """The key of the entry that a heading, of a column with the key `head`, or the first text of a line leads to, or
     ""."""
     return _BY_HEAD.get(head) or _entry_of(name.strip(), get_language() or "en")
+
+
+def entries_of(names: Iterable[str]) -> list[Entry]:
+    """The entries that these lead to, whatever language a report was frozen in."""
+    keys = set()
+    different = set(names)
+    for language, _name in settings.LANGUAGES:
+        with translation.override(language):
+            keys |= {entry_of(name) for name in different}
+    return [entry for entry in ENTRIES if entry.key in keys]
 
 
 @lru_cache(maxsize=2000)

@@ -11,6 +11,7 @@ from annotation.scheme.spec import Words
 from reports.answers import KAPPAS, Answers, Estimate
 from reports.sentences import (
     VERDICTS,
+    beside_kappa,
     beside_published,
     between,
     level_of,
@@ -72,6 +73,13 @@ def methods(answers: Answers, words: Words) -> str:
                 "sheets": words.sheets,
                 "questions": ", ".join(quoted(line.name) for line in single),
             }
+        )
+    if any(beside_kappa(line) for line in lines):
+        said.append(
+            _(
+                "Where one option has most answers, κ and α are low whatever annotators do; AC1 (Gwet, 2008) and the "
+                "share of the most frequent option stand beside them."
+            )
         )
     if any(line.measure == "alpha" and not line.has_options for line in lines):
         said.append(_("Questions without options are given Krippendorff’s α (Krippendorff, 2011)."))
@@ -138,6 +146,8 @@ def results(answers: Answers, scheme: str) -> str:
         of_accuracy = ""
         if accuracy.value is not None:
             of_accuracy = f"; A_h = {percent(accuracy.value)}{between(accuracy, as_percent=True)}"
+        if beside := beside_kappa(line):
+            of_accuracy += f"; {beside}"
         if line.agreement.value is None and line.agreement.reason:
             text = (
                 _("The mean of the questions of “%(question)s”: %(measure)s is not defined (%(reason)s)%(accuracy)s.")

@@ -161,6 +161,16 @@ def sign(line: Line) -> str:
     return {"alpha": "α", "node-f1": str(MEASURES["node-f1"])}.get(line.measure, "κ")
 
 
+def beside_kappa(line: Line) -> str:
+    """By what κ is to be read, which is low where one option has most answers; "" of means and of values."""
+    if line.ac1 is None or line.majority is None:
+        return ""
+    return _("AC1 %(ac1)s, most frequent option %(share)s") % {
+        "ac1": number(line.ac1),
+        "share": percent(line.majority),
+    }
+
+
 def _ends(lines: Sequence[Line]) -> tuple[Line, Line]:
     in_order = sorted(lines, key=lambda line: line.agreement.value or 0.0)
     return in_order[0], in_order[-1]

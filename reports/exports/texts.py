@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,8 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from annotation.scheme.spec import Kind, SchemeSpec
+from annotation.scheme.spec import Kind, QuestionSpec, SchemeSpec
+from reports import glossary
 from reports.contents import Contents
 from reports.data.label_table import LabelTable
 from reports.exports.labels import control_name, facet_names
@@ -20,8 +21,11 @@ from reports.figures.base import Figure
 from reports.tables import ReportTable
 from reports.tables.rounding import rounded
 
-# What answers a question that has no options.
+# What answers a question.
 KINDS: dict[str, Promise] = {
+    Kind.CHOICE: gettext_lazy("one of its options, which stand in no order"),
+    Kind.FLAG: gettext_lazy("one of its options, which stand in no order"),
+    Kind.SCALE: gettext_lazy("a number of a scale, each an option"),
     Kind.NUMBER: gettext_lazy("a number"),
     Kind.TEXT: gettext_lazy("a text"),
     Kind.ITEMS: gettext_lazy("a list of records, one a line, their fields separated by “|”"),
@@ -61,6 +65,12 @@ def readme(contents: Contents, table: LabelTable, origin: Origin) -> str:
         for shown in everything:
             lines.append(f"### {shown.full_title}")
             lines += ["", f"`{shown.key}`", "", shown.how or _("The heads of its columns say what is counted."), ""]
+    if entries := glossary.entries_of(_names(contents)):
+        lines += [_("## What the figures mean"), ""]
+        for entry in entries:
+            lines += [f"### {entry.title}", "", str(entry.says), ""]
+            lines += [f"    {entry.formula}", ""] if entry.formula != "–" else []
+            lines += [_("Source: %(source)s") % {"source": entry.source}, ""]
     lines += [_("## How it was computed"), ""]
     lines += [f"- Palate {origin.code_version}"]
     lines += [f"- {name} {version}" for name, version in origin.libraries.items()]
@@ -72,6 +82,15 @@ def readme(contents: Contents, table: LabelTable, origin: Origin) -> str:
         lines += [f"    manage.py recompute_report {origin.frozen}"]
     lines += ["", _("Numbers that are not defined are empty in CSV and null in JSON; a note says why."), ""]
     return "\n".join(lines)
+
+
+def _names(contents: Contents) -> Iterator[str]:
+    """What the tables call their figures: in headings, or line by line."""
+    for table in contents.tables:
+        for place, head in enumerate(table.heads):
+            yield from (head.group, head.title)
+            if place == 0 or head.key == "metric":
+                yield from (value for row in table.rows if isinstance(value := row[place], str))
 
 
 def citation(origin: Origin, table: LabelTable) -> str:
@@ -93,7 +112,7 @@ def _files() -> Sequence[tuple[str, str]]:
         ("report.json", _("all tables and figures as data")),
         ("report.csv", _("one number a line")),
         ("report.xlsx", _("a sheet a table")),
-        ("tables/*.tex", _("LaTeX with booktabs; all.tex shows all of them")),
+        ("tables/*.tex", _("LaTeX with booktabs, array and longtable; all.tex shows all of them")),
         ("figures/*.svg, *.pdf", _("figures; -dark for dark pages")),
         (
             "labels/labels.csv, .parquet",
@@ -157,11 +176,22 @@ def codebook(table: LabelTable) -> list[tuple[str, str, str]]:
         lines.append(("scheme_version", "", said))
     for section, question in table.questions:
         lines.append(("section", section.key, section.title))
-        lines.append(("question", f"{section.key}.{question.key}", question.title))
+        lines.append(("question", f"{section.key}.{question.key}", f"{question.title}: {_kind(question)}"))
         for option in question.options:
             meaning = f"{option.label}: {option.definition}" if option.definition else option.label
+            if option.blank:
+                meaning += " " + _("(there is nothing to annotate: agreement leaves it out)")
+            if (counted := question.for_judges(option.key)) != option.key:
+                meaning += " " + _("(counts as %(option)s where judges are held against people)") % {"option": counted}
             lines.append(("answer", f"{section.key}.{question.key}.{option.key}", meaning))
     return list(dict.fromkeys(lines))
+
+
+def _kind(question: QuestionSpec) -> str:
+    kind = str(KINDS[question.kind])
+    if question.number and question.number.unit:
+        kind = _("%(kind)s, in %(unit)s") % {"kind": kind, "unit": question.number.unit}
+    return kind
 
 
 def labelling_config(scheme: SchemeSpec) -> str:
@@ -190,16 +220,20 @@ def dataset_card(contents: Contents, table: LabelTable, origin: Origin) -> str:
     n = len(table.labels)
     rater = table.assignments.rater[table.labels[:, 0]]
     labelled = np.bincount(rater, minlength=len(table.raters))
-    people = sum(of.kind == "person" and n_of > 0 for of, n_of in zip(table.raters, labelled, strict=True))
     n_gold = sum(int(n_of) for of, n_of in zip(table.raters, labelled, strict=True) if of.kind == "gold")
     rows = set(table.assignments.row[table.labels[:, 0]].tolist())
-    judges = [rater.code for rater in table.raters if rater.kind == "judge"]
+    n_sheets = len({table.rows[row].sheet for row in rows})
+    worked = [rater for rater, n_of in zip(table.raters, labelled, strict=True) if n_of]
+    people = sum(rater.kind == "person" for rater in worked)
+    judges = [rater.code for rater in worked if rater.kind == "judge"]
     simulated = [rater.code for rater in table.raters if rater.simulated]
+    by_people = any(rater.kind != "judge" and not rater.simulated for rater in worked)
+    creators = {"expert-generated": by_people, "machine-generated": bool(judges or simulated)}
     front: dict[str, Any] = {
         "pretty_name": table.title,
         "license": origin.licence.lower() or "unknown",  # as the Hub writes identifiers
         "task_categories": ["text-classification"],
-        "annotations_creators": ["expert-generated", *(["machine-generated"] if judges or simulated else [])],
+        "annotations_creators": [name for name, true in creators.items() if true] or ["no-annotation"],
         "size_categories": [_size(n)],
         "tags": ["annotation", "inter-rater-agreement"],
         "configs": [{"config_name": "default", "data_files": "labels.jsonl"}],
@@ -213,15 +247,15 @@ def dataset_card(contents: Contents, table: LabelTable, origin: Origin) -> str:
         lines += [scheme.description.strip(), ""]
     lines += [citation(origin, table), ""]
     lines += [
-        _("%(n)s labels by %(people)s people%(judges)s, in %(sheets)s %(word)s with %(rows)s %(words)s.")
+        _("%(n)s labels by %(people)s%(judges)s, in %(sheets)s %(word)s with %(rows)s %(words)s.")
         % {
             "n": f"{n:,}",
-            "people": people,
+            "people": ngettext("%(n)s person", "%(n)s people", people) % {"n": people},
             "judges": _(" and the judges %(codes)s") % {"codes": ", ".join(judges)} if judges else "",
-            "sheets": len({table.rows[row].sheet for row in rows}),
-            "word": scheme.words.sheets,
+            "sheets": n_sheets,
+            "word": scheme.words.sheet if n_sheets == 1 else scheme.words.sheets,
             "rows": len(rows),
-            "words": scheme.words.rows,
+            "words": scheme.words.row if len(rows) == 1 else scheme.words.rows,
         },
         "",
     ]
@@ -236,7 +270,7 @@ def dataset_card(contents: Contents, table: LabelTable, origin: Origin) -> str:
         lines += [f"### {scheme.title_of(section.key, question.key)}", ""]
         lines += [f"- `{o.key}`: {o.label}{'. ' + o.definition if o.definition else ''}" for o in question.options]
         if not question.options:
-            lines.append(f"- {KINDS[question.kind]}")
+            lines.append(f"- {_kind(question)}")
         lines.append("")
     if origin.rewordings:
         lines += [_("The wording was changed while it was labelled:"), "", *(f"- {o}" for o in origin.rewordings), ""]

@@ -16,7 +16,7 @@ import matplotlib as mpl
 import numpy as np
 from fontTools import subset
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.colors import LinearSegmentedColormap, ListedColormap
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import MaxNLocator
 
@@ -174,6 +174,9 @@ def _matrix(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
     if len(names) <= _MOST_NUMBERED:
         for a, b in np.argwhere(~np.isnan(values)):
             axes.text(b, a, f"{values[a, b]:.2f}", ha="center", va="center", color=look.ink, size=7.5)
+    else:  # no number tells 0 from nothing
+        empty = np.ma.masked_where(~np.isnan(values), np.zeros_like(values))
+        axes.imshow(empty, cmap=ListedColormap([look.quiet]), alpha=0.25, aspect="equal")
     bar = canvas.colorbar(image, ax=axes, shrink=0.7, label=data["label"])
     bar.outline.set_visible(False)
 

@@ -204,7 +204,8 @@ _NONE = _Figure(["–"])
 
 @dataclass(frozen=True)
 class _Row:
-    """A line of the table of answers, as text. Where `agreement` has no lines, `reason` may say why."""
+    """A line of the table of answers, as text. Where `agreement` has no lines, `reason` may say why. `beside`: what it
+    is to be read by."""
 
     name: str
     table: str
@@ -212,6 +213,7 @@ class _Row:
     sign: str
     entry: str
     agreement: _Figure
+    beside: list[str]
     reason: str
     level: str
     accuracy: _Figure
@@ -243,6 +245,7 @@ def _line(line: Line, nearest: str) -> _Row:
         agreement=_Figure([])
         if agreement.value is None
         else _figure(agreement.value, sentences.number(agreement.value), sentences.between(agreement)),
+        beside=_beside(line),
         reason=agreement.reason,
         level=sentences.level_of(line),
         accuracy=_share(line.accuracy),
@@ -252,6 +255,14 @@ def _line(line: Line, nearest: str) -> _Row:
         verdict_key=judge.verdict if judge else "",
         judge_table=sentences.table_of_test(line, judge) if judge else "",
     )
+
+
+def _beside(line: Line) -> list[str]:
+    """What `sentences.beside_kappa` says, a line each."""
+    if line.ac1 is None or line.majority is None:
+        return []
+    share = _("most frequent %(share)s") % {"share": sentences.percent(line.majority)}
+    return [f"AC1 {sentences.number(line.ac1)}", share]
 
 
 def _figure(value: float, *lines: str) -> _Figure:

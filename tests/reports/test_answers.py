@@ -19,7 +19,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from annotation import actions
 from annotation.models import Assignment, Label, Rater, Row, Study
-from reports import doors, paragraphs, queries, sentences
+from reports import doors, glossary, paragraphs, queries, sentences
 from reports.actions import freeze
 from reports.answer_figures import answer_figures
 from reports.answers import Answers, answers_of
@@ -529,6 +529,43 @@ def test_every_statistic_of_the_agreement_leads_to_the_glossary(client: Client, 
     assert all(f'id="{entry}"' in glossary for entry in entries)
 
 
+def test_no_kappa_stands_without_ac1_and_the_share_of_the_most_frequent_option(client: Client, study: Study) -> None:
+    """Two people who nearly always say the same, of options that are nearly always the same."""
+    soup = sheet(study, items=10, rows=10)
+    answered(rater(study, "A1"), soup, ["f" * 10] * 9 + ["aaaaafffff"])
+    answered(rater(study, "A2"), soup, ["f" * 9 + "a"] * 5 + ["f" * 10] * 4 + ["aaaaafffff"])
+    among = studies.presence(study).agreement.among
+    ac1, share = f"AC1 {among.ac1.value:.2f}", f"{100 * (among.prevalence.majority_share or 0):.1f} %"
+
+    lines = get(client, study, "report", query="?now=1").partition('id="by-question"')[2]
+    assert f">{ac1}<" in lines
+    assert f">most frequent {share}<" in lines
+    written = get(client, study, "methods", query="?now=1")
+    assert f"{ac1}, most frequent option {share}" in written
+    assert "AC1 (Gwet, 2008)" in written
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(
+            "Macro-F1",
+            "Macro recall",
+            "Accuracy",
+            "Average precision",
+            "At precision 0.8",
+            "Estimate",
+            "All labels equal",
+        ),
+        *("Area under the risk-coverage curve", "Imbalance of the options", "Greatest κ that these margins allow"),
+        *("Most frequent option's share of all answers (“Found”)", "Limits of agreement, plus and minus", "sacreBLEU"),
+        *("Pearson's r, mean over pairs of raters", "Spearman's ρ", "Lin's concordance", "Kendall's τ_b", "METEOR 1.5"),
+    ],
+)
+def test_what_tables_call_a_figure_leads_to_the_glossary(name: str) -> None:
+    assert glossary.entry_of(name)
+
+
 def test_each_line_of_the_first_page_says_which_coefficient_it_has(client: Client, study: Study) -> None:
     """One heading stands over all of them, and the weighted κ of a scale is not the κ of a choice."""
     soup = sheet(study, items=3, tools=["pot"], rows=3)
@@ -614,7 +651,7 @@ def test_where_only_chance_is_not_known_the_share_of_equal_answers_is_told(study
     assert tile.under.startswith("the share of equal answers; κ is not defined: ")
     assert "Two people agree in 100.0 % of the cells of “Items” (A_h); how much more often than by chance" in said(of)
     assert "On “Items” κ is not defined (" in (results := paragraphs.results(of, "letters"))
-    assert "); A_h = 100.0 %." in results
+    assert "); A_h = 100.0 %; AC1 1.00, most frequent option 100.0 %." in results
 
 
 def test_few_cells_are_said_and_lead_no_sentence_where_others_have_enough(study: Study) -> None:

@@ -203,6 +203,40 @@ def test_the_codebook_explains_every_column_and_answer(archive: zipfile.ZipFile)
     assert all(line["meaning"] for line in book)
 
 
+def test_the_codebook_says_what_a_reader_needs_to_compute_agreement_again(archive: zipfile.ZipFile) -> None:
+    """The order of the options, which of them do not count, and which count as another one."""
+    book = {
+        line["value"]: line["meaning"]
+        for line in csv.DictReader(io.StringIO(archive.read("labels/codebook.csv").decode()))
+    }
+
+    assert book["items.presence"] == "Presence: one of its options, which stand in no order"
+    assert book["tasks.level"] == "Level: a number of a scale, each an option"
+    assert "agreement leaves it out" in book["tasks.tool.none"]
+    assert "counts as absent where judges are held against people" in book["items.presence.implied"]
+
+
+def test_the_readme_defines_the_figures_of_the_tables_and_no_others(archive: zipfile.ZipFile) -> None:
+    """The tables say what they count; formula and source stood on a page of the platform alone."""
+    readme = archive.read("README.md").decode()
+
+    assert "    AC1 = (p_o − p_e) / (1 − p_e)" in readme
+    assert "Source: Krippendorff (2011)" in readme
+    assert "Toyooka" not in readme
+
+
+def test_the_dataset_card_names_those_who_labelled() -> None:
+    study = studies.study()
+    soup = sheet(study, items=2)
+    answered(rater(study, "A1", simulated=True), soup, ["fn"])
+    judge(study, "idle")
+    with zipfile.ZipFile(export(study)) as archive:
+        card = archive.read("labels/README.md").decode()
+
+    assert "2 labels by 1 person, in 1 recipe with 1 document." in card
+    assert yaml.safe_load(card.split("---")[1])["annotations_creators"] == ["machine-generated"]
+
+
 def test_the_dataset_card_opens_at_the_hub(archive: zipfile.ZipFile) -> None:
     card = archive.read("labels/README.md").decode()
     front = yaml.safe_load(card.split("---")[1])
@@ -375,14 +409,58 @@ def test_a_text_of_several_lines_stays_in_its_cell() -> None:
     assert "\nx y & z" in made
 
 
+def texts_and_counts(n_rows: int) -> ReportTable:
+    """Never-found items of long names and seven options: three times as wide as a page."""
+    options = [Head(f"option{number}", "Found (Not Exact Wording)", "count", "Answers") for number in range(7)]
+    item = "Prepare · cutting board · vegetable oil, sesame oil, soy sauce, green onions"
+    return ReportTable(
+        key="t", about="", title="Never found", how="H",
+        heads=(Head("recipe", "Recipe"), Head("item", "Task"), *options, Head("because", "Because", "note")),
+        rows=tuple(("orange chicken", item, *range(7), "") for _ in range(n_rows)),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("n_rows", [3, 100])
+def test_texts_of_a_table_wider_than_the_page_break_into_lines(n_rows: int) -> None:
+    """A long table ran 20 cm over the edge, its numbers with it; a short one was set in letters of 4 pt."""
+    made = latex(texts_and_counts(n_rows))
+
+    widths = [float(share) for share in re.findall(r"p\{\\dimexpr([0-9.]+)\\linewidth-2\\tabcolsep\}", made)]
+    assert len(widths) == 9
+    assert 0.9 < sum(widths) <= 1
+    assert widths[1] == max(widths)
+
+
+def test_a_table_becomes_long_by_lines_of_text() -> None:
+    assert latex(texts_and_counts(10)).startswith(r"\begin{table}")
+    assert r"\begin{longtable}" in latex(texts_and_counts(30))
+
+
+def test_a_long_table_has_its_caption_once() -> None:
+    heads = (Head("a", "A"), Head("b", "B", "count"))
+    made = latex(ReportTable(key="t", about="", title="T", heads=heads, rows=(("x", 1),) * 60, how="H"))
+    first, _, rest = made.partition(r"\endfirsthead")
+
+    assert r"\caption{T. H}\label{tab:t}" in first
+    assert r"\caption" not in rest
+    assert r"\label" not in rest
+    assert "A & B" in rest.partition(r"\endhead")[0]
+
+
+def test_a_column_may_be_empty_beside_a_word_wider_than_the_page() -> None:
+    heads = (Head("a", ""), Head("b", "B" * 130))
+    assert "B" * 130 in latex(ReportTable(key="t", about="", title="T", heads=heads, rows=(("", ""),), how="H"))
+
+
 def test_every_table_has_as_many_cells_as_columns(archive: zipfile.ZipFile) -> None:
     for name in archive.namelist():
         if name.startswith("tables/") and not name.endswith("all.tex"):
             made = archive.read(name).decode()
-            [columns] = re.findall(r"\\begin\{(?:tabular|longtable)\}\{([lr]+)\}", made)
-            body = made.partition(r"\midrule")[2]
+            [columns] = re.findall(r"\\begin\{(?:tabular|longtable)\}\{(.+)\}$", made, flags=re.MULTILINE)
+            n_columns = len(re.sub(r">\{[^}]*\}p\{[^}]*\}", "p", columns))
+            body = made.rpartition(r"\midrule")[2]
             for line in re.findall(r"^(.*) \\\\$", body, flags=re.MULTILINE):
-                assert len(re.findall(r"(?<!\\)&", line)) == len(columns) - 1, (name, line)
+                assert len(re.findall(r"(?<!\\)&", line)) == n_columns - 1, (name, line)
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")

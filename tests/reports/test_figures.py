@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import re
 import zlib
@@ -9,9 +10,10 @@ from contextlib import suppress
 
 import pytest
 from fontTools.ttLib import TTFont
+from PIL import Image
 
 from reports.figures.base import Figure
-from reports.figures.svg import draw, drawn
+from reports.figures.svg import Theme, draw, drawn
 
 FIGURE = Figure(
     key="duties.stated.kappa",
@@ -68,3 +70,21 @@ def test_a_pdf_has_its_letters_and_no_more_of_their_font() -> None:
         assert "glyf" in font
         assert not {"GSUB", "GPOS", "GDEF", "kern"} & set(font.keys())
         assert font["maxp"].numGlyphs < 100
+
+
+@pytest.mark.parametrize(("theme", "paper"), [("light", "#ffffff"), ("dark", "#14171d")])
+def test_where_no_numbers_are_written_a_pair_without_agreement_is_no_empty_field(theme: Theme, paper: str) -> None:
+    """A κ of 0 was as white as a pair that shares no cell."""
+    names = [f"R{number}" for number in range(40)]
+    values: list[list[float | None]] = [[None] * 40 for _name in names]
+    values[3][5] = values[5][3] = 0.0
+    figure = Figure("matrix", "matrix", "", "", {"names": names, "values": values, "label": "Cohen's κ"}, "", "")
+    images = re.findall(rb"data:image/png;base64,\s*([^\"]+)\"", draw(figure, "svg", theme))
+    fields = [Image.open(io.BytesIO(base64.b64decode(image))).convert("RGBA") for image in images]
+    matrix = max(fields, key=lambda image: image.width)
+    shown = Image.new("RGBA", matrix.size, paper)
+    shown.alpha_composite(matrix)
+    total = matrix.width * matrix.height
+    shares = sorted(n / total for n, _colour in shown.getcolors(total) or [] if n > total / 2000)
+
+    assert shares == pytest.approx([2 / 1600, 1598 / 1600], rel=0.3)

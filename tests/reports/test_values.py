@@ -24,6 +24,7 @@ from reports.contents import contents_from, contents_of
 from reports.data.arrays import Filters
 from reports.data.label_table import unpacked
 from reports.exports import labels as long_form
+from reports.exports.texts import codebook
 from reports.frozen.recomputing import recompute
 from reports.numbers.report import StudyReport, compute
 from reports.tables import ReportTable
@@ -192,6 +193,11 @@ def test_numbers_have_interval_statistics(study: Study) -> None:
     assert judges["J1"][0] == pytest.approx(1 / 4)
     # People's means 11, 20, 30, 40 against 11, 20, 31, 40.
     assert gold["mean of people"][:3] == (None, pytest.approx(1 / 4), 4)
+
+
+def test_the_codebook_has_the_unit_of_a_number(study: Study) -> None:
+    book = {value: meaning for _column, value, meaning in codebook(queries.label_table(study, Filters()))}
+    assert book["steps.weight"] == "Weight: a number, in g"
 
 
 def test_gold_is_called_so_once_in_titles(study: Study) -> None:
