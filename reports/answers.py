@@ -252,7 +252,7 @@ def _of_options(report: StudyReport, question: QuestionReport) -> Line:
         ac1=agreement.among.ac1.value,
         majority=agreement.among.prevalence.majority_share,
     )
-    if not _by_single_rows(report.data.table, question.data):
+    if not report.by_single_rows(question):
         return line
     alpha = agreement.alpha
     return replace(
@@ -262,15 +262,6 @@ def _of_options(report: StudyReport, question: QuestionReport) -> Line:
         rests_on=_n_cells(alpha.n_cells),
         by_single_rows=True,
     )
-
-
-def _by_single_rows(table: LabelTable, data: QuestionData) -> bool:
-    """Whether most sheets in which two people have answered a cell have a single row: κ within a sheet takes chance
-    from that row, and of one cell is 0 or not defined, so that a mean over sheets says nothing."""
-    people = data.people.where(~np.isin(data.people.code, data.blanks))
-    shared = np.unique(people.sheet[people.by_cell.first[np.bincount(people.by_cell.index) > 1]])
-    n_rows = np.bincount([row.sheet for row in table.rows], minlength=len(table.sheets))[shared]
-    return shared.size > 1 and bool((n_rows == 1).mean() > 0.5)
 
 
 def _n_cells(n: int) -> str:

@@ -45,7 +45,8 @@ ENTRIES: tuple[Entry, ...] = (
         _(
             "Agreement of two raters beyond what their own shares of the options would give by chance. 1 is full "
             "agreement, 0 chance. The macro average is the mean over each sheet and each pair of its raters. Scales "
-            "have quadratic weights, w = (a − b)²: κ = 1 − Σ w p_ab / Σ w p_a p_b."
+            "have quadratic weights, w = (a − b)²: κ = 1 − Σ w p_ab / Σ w p_a p_b; of two judges of a benchmark κ is "
+            "also given unweighted, where any two different numbers are equally far apart."
         ),
         "κ = (p_o − p_e) / (1 − p_e),  p_e = Σ_k p_a(k) p_b(k)",
         "Cohen (1960), Educational and Psychological Measurement 20; Cohen (1968), Psychological Bulletin 70",

@@ -58,7 +58,10 @@ _BEFORE, _FROM = "before", "from"
 # tell no interval, where one nothing wide stood; intervals of means of ratings stay within the scale; the most frequent
 # values are those of all answers, exposed ones too. 11: what people agree on in graphs is told by Node F1 first, the
 # metrics of texts against gold stand in one line a system, and κ of all comparisons in one table is called Scott's π.
-METHODS = 11
+# 12: each two judges of a benchmark have κ without weights too, and means over criteria, with intervals; all words of a
+# facet stand in a table with their ranks; where sheets have a single row the table of all questions has α, not κ;
+# letters that answer a probing task are read with the names of their things, and where words join them.
+METHODS = 12
 # The words in which reports are said: a frozen report is said again in those of its day. 2: the field's own words
 # (percent agreement, calibration, confusion matrix, non-blind labels, bootstrap resamples). 3: where a scheme has one
 # section, its title does not stand before those of its questions.
@@ -325,6 +328,26 @@ class Filters:
     def before_scott(self) -> bool:
         """κ of all comparisons in one table is called Cohen's."""
         return self.methods < 11
+
+    @property
+    def before_unweighted(self) -> bool:
+        """Each two judges of a benchmark have κ with quadratic weights alone, and no mean over criteria."""
+        return self.methods < 12
+
+    @property
+    def before_all_words(self) -> bool:
+        """Of a facet of a benchmark's texts the highest and the lowest words alone are told."""
+        return self.methods < 12
+
+    @property
+    def before_single_rows(self) -> bool:
+        """All questions at a glance have κ, of sheets with a single row too."""
+        return self.methods < 12
+
+    @property
+    def before_joined_letters(self) -> bool:
+        """An answer of letters has commas between them and nothing else."""
+        return self.methods < 12
 
     @property
     def first_words(self) -> bool:

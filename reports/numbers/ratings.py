@@ -14,7 +14,7 @@ from reports.data.label_table import RaterEntry
 from reports.stats.answers import Answers, IntArray
 from reports.stats.pairs import FloatArray
 from reports.stats.ratings import agreement, judges, ranking
-from reports.stats.ratings.agreement import PairAgreement, Together
+from reports.stats.ratings.agreement import DrawnPairs, PairAgreement, Together
 from reports.stats.ratings.arrays import Draws, Estimate, Ratings, column_means, mean
 from reports.stats.ratings.judges import AgainstPeople, JudgeTraits
 from reports.stats.ratings.ranking import Effects, Ranking
@@ -73,8 +73,8 @@ class Criterion:
 
 @dataclass(frozen=True)
 class RatingsReport:
-    """`judges`, `people`: who rated; `generators`: who wrote, families together; `matrix`: κ of each two judges,
-    averaged over criteria; `order`: the judges so that families stand together."""
+    """`judges`, `people`: who rated; `generators`: who wrote; of judges and generators families stand together.
+    `pairs`: each two judges, averaged over criteria."""
 
     section: SectionSpec
     spec: BenchmarkSpec
@@ -84,15 +84,26 @@ class RatingsReport:
     generators: tuple[str, ...]
     generator_families: tuple[str, ...]
     criteria: tuple[Criterion, ...]
-    matrix: FloatArray
+    pairs: tuple[PairAgreement, ...]
     facets: Mapping[str, str]  # titles of those that raters see
     frequent: tuple[FrequentEntry, ...]
     power: bool  # see `ranking.Compared`
     bounded: bool  # intervals stay within the scale, and there is none where nothing varies
+    unweighted: bool  # of each two judges κ without weights and means over criteria stand in the table
+    all_words: bool  # all words of a facet stand in a table
     n_texts: int
     n_instructions: int
     n_draws: int
     seed: int
+
+    @property
+    def matrix(self) -> FloatArray:
+        """κ of each two judges, NaN where it is not defined."""
+        found = np.full((len(self.judges), len(self.judges)), np.nan)
+        for pair in self.pairs:
+            if pair.kappa.value is not None:
+                found[pair.a, pair.b] = found[pair.b, pair.a] = pair.kappa.value
+        return found
 
 
 def ratings_report(data: StudyData, section: SectionSpec, filters: Filters) -> RatingsReport | None:
@@ -110,7 +121,7 @@ def ratings_report(data: StudyData, section: SectionSpec, filters: Filters) -> R
     in_order = sorted(range(len(rating)), key=lambda place: (families[place], place))
     rating = tuple(rating[place] for place in in_order)
     families = tuple(families[place] for place in in_order)
-    criteria = tuple(
+    made = [
         _criterion(
             of,
             data,
@@ -122,7 +133,7 @@ def ratings_report(data: StudyData, section: SectionSpec, filters: Filters) -> R
             exact=not filters.before_exact_leniency,
         )
         for of in questions
-    )
+    ]
     return RatingsReport(
         section=section,
         spec=spec,
@@ -131,12 +142,14 @@ def ratings_report(data: StudyData, section: SectionSpec, filters: Filters) -> R
         people=data.people,
         generators=texts.generators,
         generator_families=texts.families,
-        criteria=criteria,
-        matrix=agreement.mean_of_pairs([list(of.pairs) for of in criteria], len(rating)),
+        criteria=tuple(of for of, _pairs in made),
+        pairs=tuple(agreement.pair_agreement([pairs for _of, pairs in made], draws)),
         facets=texts.told_apart,
         frequent=data.table.frequent,
         power=not filters.before_each,
         bounded=not filters.before_equal_draws,
+        unweighted=not filters.before_unweighted,
+        all_words=not filters.before_all_words,
         n_texts=len(data.table.rows),
         n_instructions=texts.n_instructions,
         n_draws=filters.n_draws,
@@ -223,7 +236,8 @@ def _criterion(
     *,
     power: bool,
     exact: bool,
-) -> Criterion:
+) -> tuple[Criterion, DrawnPairs]:
+    """And its pairs of judges, of which means over criteria are taken."""
     scale = np.array([option.value or 0 for option in question.spec.options], dtype=np.float64)
     of_judges = [
         question.repeats.get(judge.code) or _as_repeats(question.judges[judge.code])
@@ -250,7 +264,8 @@ def _criterion(
         pooled.append(people.values[:, :, 0].T)
     voice = whole if rating else people
     levels = [*whole.means, *([column_means(people.means)] if has_people else [])]
-    return Criterion(
+    pairs = agreement.drawn_pairs(whole, draws)
+    criterion = Criterion(
         data=question,
         scale=scale,
         cells=tuple(tuple(_pooled(of, both, both.generator == one) for one in range(k)) for of in pooled),
@@ -260,7 +275,7 @@ def _criterion(
         favour=tuple(judges.self_preference(whole, families, texts.families, connected=power, exact=exact)),
         effects=tuple(ranking.effects(of, both) for of in levels),
         together=agreement.together(whole, scale, draws) if len(rating) > 1 else None,
-        pairs=tuple(agreement.pair_agreement(whole, draws)),
+        pairs=tuple(agreement.pair_agreement([pairs], draws)),
         people=agreement.together(people, scale, draws) if several else None,
         against=tuple(
             judges.against_people(whole.means[place], whole.values[place], people.means, both, draws)
@@ -281,6 +296,7 @@ def _criterion(
         if k > 1
         else None,
     )
+    return criterion, pairs
 
 
 def _part(ratings: Ratings, raters: range) -> Ratings:

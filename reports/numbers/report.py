@@ -198,6 +198,15 @@ class StudyReport:
             for section in self.sections
         )
 
+    def by_single_rows(self, question: QuestionReport) -> bool:
+        """Whether most sheets in which two people have answered a cell have a single row: κ within a sheet takes chance
+        from that row, and of one cell is 0 or not defined, so that a mean over sheets says nothing."""
+        data, rows = question.data, self.data.table.rows
+        people = data.people.where(~np.isin(data.people.code, data.blanks))
+        shared = np.unique(people.sheet[people.by_cell.first[np.bincount(people.by_cell.index) > 1]])
+        n_rows = np.bincount([row.sheet for row in rows], minlength=len(self.data.sheets))[shared]
+        return shared.size > 1 and bool((n_rows == 1).mean() > 0.5)
+
     @property
     def lacks(self) -> bool:
         """Whether something was not computed, for lack of an encoder or of a metric's data."""

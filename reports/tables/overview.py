@@ -9,7 +9,7 @@ from annotation.models import Rater
 from annotation.scheme.spec import SchemeSpec
 from reports.data.arrays import INCLUDE, LEAVE_OUT, PEOPLE
 from reports.data.label_table import LabelTable
-from reports.numbers.report import SectionReport, StudyReport
+from reports.numbers.report import QuestionReport, SectionReport, StudyReport
 from reports.numbers.values import ValueReport
 from reports.tables.base import (
     Head,
@@ -128,27 +128,33 @@ def scheme_of(scheme: SchemeSpec) -> str:
 def overview(report: StudyReport) -> ReportTable:
     rows: list[tuple[Value, ...]] = []
     sums = []
+    single = _by_single_rows(report)
+    none = (None, None) if single else ()
     for section in report.sections:
-        for question in section.in_order:
-            if isinstance(question, ValueReport):
-                rows.append(_value_line(question))
-                continue
-            kappa, accuracy, summary = question.agreement.kappa, question.agreement.accuracy, question.summary
-            reason = undefined(question, question.agreement, kappa.reason)
-            among = question.agreement.among
-            rows.append(
-                (
-                    *(name_of(question), summary.n, summary.n_filled, kappa.value, kappa.n_pairs, accuracy.value),
-                    *(among.ac1.value, among.prevalence.majority_share, reason),
-                )
-            )
+        rows += [
+            _value_line(question, none) if isinstance(question, ValueReport) else _option_line(report, question, single)
+            for question in section.in_order
+        ]
         if section.kappa is not None and section.accuracy is not None:
             title = _("%(section)s: mean of its questions") % {"section": section.title}
-            reason = str(UNDEFINED[section.kappa.reason])
-            rows.append((title, None, None, section.kappa.value, None, section.accuracy.value, None, None, reason))
+            alike = single.isdisjoint(question.data.name for question in section.questions)
+            kappa, reason = (section.kappa.value, str(UNDEFINED[section.kappa.reason])) if alike else (None, "")
+            rows.append((title, None, None, kappa, None, *none, section.accuracy.value, None, None, reason))
         sums.append(_sum(section))
     filled = sum(question.summary.n_filled for question in all_questions_of(report))
-    rows.append((_("All questions"), report.n_cells, filled, None, None, None, None, None, ""))
+    rows.append((_("All questions"), report.n_cells, filled, None, None, *none, None, None, None, ""))
+    how = [
+        _(
+            "People had %(n)s cells to fill, each counted once for each person: %(sum)s. κ and A_h are macro averages. "
+            "Where the most frequent option has a large share of the answers, κ is low whatever raters do; AC1 is not."
+        )
+        % {"n": count(report.n_cells), "sum": " + ".join(sums)}
+    ]
+    if single:
+        how.append(
+            _("α is of all %(sheets)s together; where most have a single %(row)s, it stands in place of κ.")
+            % {"sheets": words_of(report).sheets, "row": words_of(report).row}
+        )
     return ReportTable(
         key="overview",
         about="",
@@ -159,27 +165,55 @@ def overview(report: StudyReport) -> ReportTable:
             Head("filled", _("Filled in"), "count"),
             Head("kappa", _("Cohen's κ"), "number"),
             Head("pairs", cap(pairs_of(words_of(report))), "count"),
+            *(
+                (Head("alpha", _("Krippendorff's α"), "number"), Head("shared", _("Cells with two answers"), "count"))
+                if single
+                else ()
+            ),
             Head("accuracy", "A_h", "number"),
             Head("ac1", "AC1", "number"),
             Head("majority", _("Most frequent option"), "share"),
             Head("because", _("Not defined because"), "note"),
         ),
         rows=tuple(rows),
-        how=_(
-            "People had %(n)s cells to fill, each counted once for each person: %(sum)s. κ and A_h are macro averages. "
-            "Where the most frequent option has a large share of the answers, κ is low whatever raters do; AC1 is not."
-        )
-        % {"n": count(report.n_cells), "sum": " + ".join(sums)}
-        + (f" {withdrawn}" if (withdrawn := withdrawn_how(report)) else ""),
+        how=" ".join(filter(None, [*how, withdrawn_how(report)])),
     )
 
 
-def _value_line(question: ValueReport) -> tuple[Value, ...]:
-    """A question without options has neither κ nor AC1, nor an option that is the most frequent one."""
+def _by_single_rows(report: StudyReport) -> set[str]:
+    """Names of the questions of which agreement is told of all sheets together, as on the first page."""
+    if report.filters.before_single_rows:
+        return set()
+    return {question.data.name for question in questions_of(report) if report.by_single_rows(question)}
+
+
+def _option_line(report: StudyReport, question: QuestionReport, single: set[str]) -> tuple[Value, ...]:
+    """single: the questions without κ; where there are any, all questions with options have α."""
+    agreement, summary, among = question.agreement, question.summary, question.agreement.among
+    kappa, alpha = agreement.kappa, agreement.alpha
+    of_alpha = (alpha.value, alpha.n_cells) if single else ()
+    if question.data.name in single:
+        of_kappa: tuple[Value, ...] = (None, None)
+        reason = undefined(question, agreement, alpha.reason) or _("most %(sheets)s have a single %(row)s: see α") % {
+            "sheets": words_of(report).sheets,
+            "row": words_of(report).row,
+        }
+    else:
+        of_kappa = (kappa.value, kappa.n_pairs)
+        reason = undefined(question, agreement, kappa.reason)
+    return (
+        *(name_of(question), summary.n, summary.n_filled, *of_kappa, *of_alpha, agreement.accuracy.value),
+        *(among.ac1.value, among.prevalence.majority_share, reason),
+    )
+
+
+def _value_line(question: ValueReport, none: tuple[None, ...]) -> tuple[Value, ...]:
+    """A question without options has neither κ nor AC1, nor an option that is the most frequent one; `none`: nor α of
+    options."""
     summary, accuracy = question.summary, question.accuracy
     reason = _("answered by values: see percent agreement and α")
     return (
-        *(name_of(question), summary.n, summary.n_filled, None, accuracy.n_pairs, accuracy.value),
+        *(name_of(question), summary.n, summary.n_filled, None, accuracy.n_pairs, *none, accuracy.value),
         *(None, question.majority, reason),
     )
 

@@ -25,6 +25,8 @@ def ratings_tables(report: RatingsReport) -> Iterator[ReportTable]:
     facets = list(dict.fromkeys(chain.from_iterable(of.facets for of in report.criteria)))
     if facets:
         yield _words(report, facets)
+    if report.all_words and (long := [facet for facet in facets if _is_long(report, facet)]):
+        yield _all_words(report, long)
     if report.frequent:
         yield _frequent(report)
     yield from _agreement(report)
@@ -118,6 +120,56 @@ def _words(report: RatingsReport, facets: Sequence[str]) -> ReportTable:
     )
 
 
+def _is_long(report: RatingsReport, facet: str) -> bool:
+    """Whether `_words` leaves some out."""
+    return any(len(of.facets.get(facet, ())) > 2 * _ENDS for of in report.criteria)
+
+
+def _all_words(report: RatingsReport, facets: Sequence[str]) -> ReportTable:
+    """A line a word, so that its ranks by all criteria stand side by side."""
+    rows: list[tuple[Value, ...]] = []
+    for facet in facets:
+        ranked = [
+            {of.word: (place, of.mean) for place, of in enumerate(criterion.facets.get(facet, ()), start=1)}
+            for criterion in report.criteria
+        ]
+        for word in dict.fromkeys(chain.from_iterable(ranked)):
+            found = [of.get(word, (None, None)) for of in ranked]
+            texts = min(mean.n for _rank, mean in found if mean is not None)
+            told = [(rank, *_told(mean)) for rank, mean in found]
+            rows.append((word, report.facets.get(facet, facet), texts, *chain.from_iterable(told)))
+    return ReportTable(
+        key=f"{report.section.key}.all-words",
+        about="",
+        title=_("All words of each facet"),
+        heads=(
+            Head("word", _("Word")),
+            Head("facet", _("Facet")),
+            Head("texts", _("Texts"), "count"),
+            *chain.from_iterable(_of_criterion(of) for of in report.criteria),
+        ),
+        rows=tuple(rows),
+        how=_(
+            "All words of the facets of which “Rated highest and lowest” leaves some out, in the order of the first "
+            "criterion. The texts are those of the criterion with the fewest."
+        )
+        + " "
+        + by_instructions(report),
+        folded=True,
+    )
+
+
+def _of_criterion(of: Criterion) -> tuple[Head, ...]:
+    """The columns of a word; all criteria have the same beneath their names."""
+    key = of.data.spec.key
+    return (
+        Head(f"{key}_rank", _("Rank"), "count", of.title),
+        Head(f"{key}_mean", _("Mean"), "number", of.title),
+        Head(f"{key}_low", _("from"), "number", of.title),
+        Head(f"{key}_high", _("to"), "number", of.title),
+    )
+
+
 def _frequent(report: RatingsReport) -> ReportTable:
     titles = report.facets
     if names := report.frequent[0].names:
@@ -201,38 +253,52 @@ def _agreement(report: RatingsReport) -> Iterator[ReportTable]:
             + " "
             + by_instructions(report),
         )
+    if any(of.pairs for of in report.criteria):
+        yield _judge_pairs(report)
+
+
+def _judge_pairs(report: RatingsReport) -> ReportTable:
     names = [judge.code for judge in report.judges]
-    pairs: list[tuple[Value, ...]] = [
+    of_criteria = [(of.title, of.pairs) for of in report.criteria]
+    if report.unweighted and len(of_criteria) > 1:
+        of_criteria.insert(0, (_("Mean"), report.pairs))
+    rows: list[tuple[Value, ...]] = [
         (
-            of.title,
-            names[pair.a],
-            names[pair.b],
-            *_told(pair.kappa),
-            *_told(pair.pearson),
-            *_told(pair.exact),
-            pair.kappa.n,
+            *(title, names[pair.a], names[pair.b], *_told(pair.kappa)),
+            *(_told(pair.unweighted) if report.unweighted else ()),
+            *(*_told(pair.pearson), *_told(pair.exact), pair.kappa.n),
         )
-        for of in report.criteria
-        for pair in of.pairs
+        for title, pairs in of_criteria
+        for pair in pairs
     ]
-    if pairs:
-        yield ReportTable(
-            key=f"{report.section.key}.judge-pairs",
-            about="",
-            title=_("Agreement of each two judges"),
-            heads=(
-                Head("criterion", _("Criterion")),
-                Head("first", _("Judge")),
-                Head("second", _("Other judge")),
-                *_heads("kappa", _("κ, quadratic weights")),
-                *_heads("pearson", _("Pearson's r")),
-                *_heads("exact", _("Same number")),
-                Head("n", _("Texts"), "count"),
-            ),
-            rows=tuple(pairs),
-            how=_("κ and the same number are of first ratings, r of means of repeats.") + " " + by_instructions(report),
-            folded=True,
+    how = [_("κ and the same number are of first ratings, r of means of repeats.")]
+    if report.unweighted:
+        how.append(
+            _(
+                "Unweighted is Cohen's κ of 1960, for which 1 and 4 are equally far from 5; for quadratic weights they "
+                "are not."
+            )
         )
+        if len(report.criteria) > 1:
+            how.append(_("Means are over the criteria in which a figure is defined, their texts those of the fewest."))
+    return ReportTable(
+        key=f"{report.section.key}.judge-pairs",
+        about="",
+        title=_("Agreement of each two judges"),
+        heads=(
+            Head("criterion", _("Criterion")),
+            Head("first", _("Judge")),
+            Head("second", _("Other judge")),
+            *_heads("kappa", _("κ, quadratic weights")),
+            *(_heads("unweighted", _("κ, unweighted")) if report.unweighted else ()),
+            *_heads("pearson", _("Pearson's r")),
+            *_heads("exact", _("Same number")),
+            Head("n", _("Texts"), "count"),
+        ),
+        rows=tuple(rows),
+        how=" ".join([*how, by_instructions(report)]),
+        folded=True,
+    )
 
 
 def _against(report: RatingsReport, of: Criterion) -> Iterator[ReportTable]:

@@ -7,6 +7,7 @@ import html
 import json
 import re
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -269,14 +270,20 @@ def derived(study: Study, name: str, **settings: list[str]) -> Study:
     )
 
 
-def answer(study: Study, code: str, kind: str, right: int, *, of: int = 1) -> Rater:
-    """A rater who is right in the first `right` of the study's rows, and wrong in the others."""
+def right_answer(row: Row) -> str:
+    return str(row.facets["answer"])
+
+
+def answer(
+    study: Study, code: str, kind: str, right: int, *, of: int = 1, says: Callable[[Row], str] = right_answer
+) -> Rater:
+    """A rater who is right in the first `right` of the study's rows, in their own words, and wrong in the others."""
     rater = Rater.objects.create(study=study, kind=kind, code=code)
     question = study.scheme.sections.get().questions.get()
     rows = list(Row.objects.filter(sheet__study=study).order_by("sheet__position", "position"))
     wrong = {"yes": "no", "no": "yes"}
     for n, (row, assignment) in enumerate(zip(rows, actions.assign(rater=rater, rows=rows), strict=True)):
-        said = row.facets["answer"] if n < right else wrong.get(row.facets["answer"], "99")
+        said = says(row) if n < right else wrong.get(row.facets["answer"], "99")
         column = row.sheet.columns.get()
         if question.options.exists():
             given = Answer(column=column, question=question, option=question.options.get(key=said))
@@ -417,6 +424,49 @@ def test_letters_are_read_as_models_write_them(said: str) -> None:
     (read,) = writing.read(said, [asking])
     assert isinstance(read, writing.Written)
     assert scores.same(f":{json.dumps(read.value)}", "a, b")
+
+
+@pytest.mark.parametrize(
+    ("said", "is_right"),
+    [
+        ("a、c", True),  # as somebody typed it: nothing but commas separates what is stored
+        ("ａ，ｃ", True),
+        ("a and c", True),
+        ("A, and C.", True),
+        ("(a); (c)", True),
+        ("aとc", True),
+        ("a) 黄身 と c) 卵白", True),
+        ("a) yolk, c) salt, pepper and flour", True),
+        ("a. Yolk and c: salt, pepper and flour", True),
+        ("a yolk c salt, pepper and flour", True),
+        ("a) yolk", False),
+        ("a and b and c", False),
+        ("a) yes, b) no, c) yes", False),
+        ("a) no, c) no", False),
+        ("a) yolks, c", False),
+        ("a) egg, c", False),
+        ("ac", False),
+        ("and", False),
+    ],
+)
+def test_letters_are_read_with_their_things_and_joined_by_words(said: str, is_right: bool) -> None:
+    japanese = "黄身" in said
+    things = "a) 黄身; b) 卵; c) 卵白" if japanese else "a) yolk; b) egg; c) salt, pepper and flour"
+    assert scores.same(f":{json.dumps(said)}", "a, c", things) is is_right
+    assert not scores.same(f":{json.dumps(said)}", "a, c", things, joined=False)  # before methods 12
+    assert scores.same(f":{json.dumps('C, a')}", "a, c", things, joined=False)
+
+
+def test_letters_with_their_things_are_right_in_a_report_and_were_wrong_before(annotated: Study) -> None:
+    made = derived(annotated, "probing-tracing")
+
+    def with_things(row: Row) -> str:
+        named = {str(thing)[0]: str(thing) for thing in row.facets["things"]}
+        return " and ".join(named[letter] for letter in row.facets["answer"].split(", "))
+
+    answer(made, "A1", "person", 10**6, says=with_things)
+    assert lines(tables_of(made)["task.answer.probing"])["A1"]["accuracy"] == 1.0
+    assert lines(tables_of(made, methods=11)["task.answer.probing"])["A1"]["accuracy"] == 0.0
 
 
 def test_a_part_of_the_recipes_becomes_a_study(annotated: Study) -> None:

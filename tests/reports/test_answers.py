@@ -29,6 +29,8 @@ from reports.digests import study_digest
 from reports.exports.figures import figure_csv
 from reports.figures.svg import draw
 from reports.live import Live
+from reports.tables.base import ReportTable, Value
+from reports.tables.overview import overview
 from reports.views import comparing
 from tests import builders
 from tests.builders import ClientOf
@@ -713,6 +715,35 @@ def test_of_sheets_with_one_row_agreement_is_told_of_all_sheets_together(
     assert "On “Items” annotators reached α = 0.79" in paragraphs.results(of, "letters")
 
 
+def at_a_glance(study: Study, **filters: Any) -> tuple[ReportTable, list[dict[str, Value]]]:
+    table = overview(studies.report(study, **filters))
+    keys = [head.key for head in table.heads]
+    return table, [dict(zip(keys, row, strict=True)) for row in table.rows]
+
+
+def test_at_a_glance_says_the_same_of_sheets_with_one_row_as_the_first_page(study: Study) -> None:
+    first, second = "fnafnafnafnaff", "fnafnafnafnann"
+    one_row_each(study, first, second)
+
+    table, [items, *_others] = at_a_glance(study)
+    codes = [["fna".index(letter) for letter in letters] for letters in (first, second)]
+    alpha = krippendorff.alpha(codes, level_of_measurement="nominal")
+    assert (items["kappa"], items["pairs"], items["shared"]) == (None, None, 14)
+    assert items["alpha"] == pytest.approx(alpha) == pytest.approx(made(study).questions[0].agreement.value)
+    assert items["because"] == "most recipes have a single document: see α"
+    assert "α is of all recipes together; where most have a single document, it stands in place of κ." in table.how
+
+    _table, [before, *_others] = at_a_glance(study, methods=11)
+    assert (before["kappa"], before["pairs"], before["because"]) == (0, 2, "")
+    assert "alpha" not in before
+
+
+def test_at_a_glance_says_why_there_is_neither_of_sheets_with_one_row(study: Study) -> None:
+    one_row_each(study, "f" * 12, "f" * 12)
+    _table, [items, *_others] = at_a_glance(study)
+    assert (items["kappa"], items["alpha"], items["because"]) == (None, None, "everyone chose “Found”")
+
+
 def test_of_sheets_with_one_row_it_is_said_why_there_is_no_coefficient(study: Study) -> None:
     one_row_each(study, "f" * 12, "f" * 12)
     of = made(study)
@@ -748,6 +779,8 @@ def test_where_questions_are_told_of_all_sheets_together_no_mean_is_taken_of_the
     told = made(study)
     [mean] = [line for line in told.lines if line.is_mean]
     assert (mean.agreement.value, mean.agreement.reason, mean.accuracy.value) == (None, "", 1.0)
+    of_section = next(row for row in at_a_glance(study)[1] if row["question"] == "Tasks: mean of its questions")
+    assert (of_section["kappa"], of_section["because"], of_section["accuracy"]) == (None, "", 1.0)
     assert "As the mean of the questions of “Tasks”, A_h = 100.0 %" in paragraphs.results(told, "letters")
 
 

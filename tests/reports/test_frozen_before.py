@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from reports.contents import contents_from
-from reports.data.arrays import Filters
+from reports.data.arrays import METHODS, Filters
 from reports.data.label_table import LabelTable, unpacked
 from tests.reports.make_frozen import file_of
 
-MADE: dict[int, dict[str, Any]] = {n: json.loads(lzma.decompress(file_of(n).read_bytes())) for n in range(1, 10)}
+MADE: dict[int, dict[str, Any]] = {n: json.loads(lzma.decompress(file_of(n).read_bytes())) for n in range(1, METHODS)}
 EACH_TIME = 2  # reports of each methods; the others are slow
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.metrics import cohen_kappa_score
 
 from annotation.scheme.spec import load_scheme
 from recipes.benchmark.instructions import read_instructions
@@ -116,6 +117,27 @@ def test_tables_and_figures(report: StudyReport, rated: RatingsReport) -> None:
     assert len([row for row in cells.rows if str(row[0]).startswith(" ")]) == 10 * 6
     words = [row for row in tables["transfer.words"].rows if row[0] == "Cuisine" and row[1] == "Harmony"]
     assert [row[2] for row in words] == [1, 2, 3, 38, 39, 40]
+    assert tables["transfer.words"].folded is False
+    every = tables["transfer.all-words"]
+    assert every.folded
+    places = {head.key: place for place, head in enumerate(every.heads)}
+    cuisines = [row for row in every.rows if row[1] == "Cuisine"]
+    assert [row[places["authenticity_rank"]] for row in cuisines] == list(range(1, 41))
+    for of in rated.criteria:
+        key = of.data.spec.key
+        by_rank = sorted(cuisines, key=lambda row: int(row[places[f"{key}_rank"]] or 0))
+        means = [(row[0], row[places[f"{key}_mean"]], row[places["texts"]]) for row in by_rank]
+        assert means == [(word.word, pytest.approx(word.mean.value), word.mean.n) for word in of.facets["cuisine"]]
+        ends = [(row[2], row[3]) for row in tables["transfer.words"].rows if row[:2] == ("Cuisine", of.title)]
+        assert ends == [(rank, by_rank[int(rank or 0) - 1][0]) for rank, _word in ends]
+    # Facets with six words or fewer have all of them in the other one.
+    assert {str(row[1]) for row in every.rows} < {str(row[0]) for row in tables["transfer.words"].rows}
+    pairs = tables["transfer.judge-pairs"]
+    assert [row[0] for row in pairs.rows[::36]] == ["Mean", "Authenticity", "Sensitivity", "Harmony"]
+    matrix = next(figure for figure in part.figures if figure.kind == "matrix")
+    assert [row[3] for row in pairs.rows[:8]] == matrix.data["values"][0][1:]
+    unweighted = [head.key for head in pairs.heads].index("unweighted")
+    assert all(None not in row[unweighted : unweighted + 3] for row in pairs.rows)
     for table in part.tables:
         assert all(len(row) == len(table.heads) for row in table.rows), table.key
         assert len({head.key for head in table.heads}) == len(table.heads), table.key
@@ -124,6 +146,16 @@ def test_tables_and_figures(report: StudyReport, rated: RatingsReport) -> None:
         assert draw(figure).startswith(b"<?xml")
     # Families stand together.
     assert list(rated.judge_families) == sorted(rated.judge_families)
+
+
+def test_as_before_methods_12(report: StudyReport) -> None:
+    before = compute(report.data, Filters(n_draws=400, methods=11))
+    part = next(part for part in contents_of(before).parts if part.key == "transfer.benchmark")
+    tables = {table.key: table for table in part.tables}
+    assert "transfer.all-words" not in tables
+    pairs = tables["transfer.judge-pairs"]
+    assert len(pairs.rows) == 3 * 36
+    assert "unweighted" not in [head.key for head in pairs.heads]
 
 
 # --- against other libraries, and by hand -----------------------------------------------------------------------------
@@ -165,15 +197,91 @@ def test_alpha_equals_krippendorffs(table: Any) -> None:
 
 
 def test_kappa_equals_scikit_learns(table: Any) -> None:
-    from sklearn.metrics import cohen_kappa_score
-
-    pairs = agreement.pair_agreement(_ratings(table), Draws.of(60, n_draws=50))
+    table[0, :9], table[3, 20:30] = np.nan, np.nan
+    draws = Draws.of(60, n_draws=50)
+    pairs = agreement.pair_agreement([agreement.drawn_pairs(_ratings(table), draws)], draws)
     assert len(pairs) == 6
     for pair in pairs:
-        a, b = table[pair.a], table[pair.b]
+        both = ~np.isnan(table[pair.a]) & ~np.isnan(table[pair.b])
+        a, b = table[pair.a, both], table[pair.b, both]
         assert pair.kappa.value == pytest.approx(cohen_kappa_score(a, b, weights="quadratic", labels=[1, 2, 3, 4, 5]))
+        assert pair.unweighted.value == pytest.approx(cohen_kappa_score(a, b))
         assert pair.pearson.value == pytest.approx(np.corrcoef(a, b)[0, 1])
         assert pair.exact.value == pytest.approx((a == b).mean())
+        assert pair.kappa.n == pair.exact.n == both.sum()
+
+
+def test_unweighted_kappa_by_hand() -> None:
+    """Ten texts: (1, 1) four times, (1, 2) twice, (2, 2) three times, (3, 2) once. p_o = 7/10; p_e = (6 × 4 + 3 × 6 +
+    1 × 0)/100 = 0.42; κ = 0.28/0.58. Who always gives one number has no κ with one who does too."""
+    draws = Draws.of(10, n_draws=50)
+    a, b = [1, 1, 1, 1, 1, 1, 2, 2, 2, 3], [1, 1, 1, 1, 2, 2, 2, 2, 2, 2]
+    always = [2] * 10
+    found = agreement.pair_agreement([agreement.drawn_pairs(_ratings([a, b, always, always]), draws)], draws)
+    assert found[0].unweighted.value == pytest.approx(0.28 / 0.58)
+    assert (found[1].unweighted.value, found[5].unweighted.value, found[5].unweighted.n) == (0, None, 10)
+
+
+def _two_criteria(table: Any) -> list[Ratings]:
+    """Of 20 instructions, three texts each; in the second criterion the last rater always gives the same."""
+    cluster = np.repeat(np.arange(20), 3)
+    other = np.where(table > 2, table - 1, table)[:, ::-1].copy()
+    other[3] = 4
+    table[0, :9] = np.nan
+    return [_ratings(table, cluster), _ratings(other, cluster)]
+
+
+def test_the_mean_over_criteria_is_that_of_each_draw_of_instructions(table: Any) -> None:
+    """Each draw by itself, its texts written out, κ by scikit-learn."""
+    draws = Draws.of(20, n_draws=60, seed=4)
+    criteria = _two_criteria(table)
+    found = agreement.pair_agreement([agreement.drawn_pairs(of, draws) for of in criteria], draws)
+
+    def kappa(of: Ratings, a: int, b: int, times: Any, weights: str | None) -> float:
+        x, y = (np.repeat(of.first[n], times) for n in (a, b))
+        both = ~np.isnan(x) & ~np.isnan(y)
+        return float(cohen_kappa_score(x[both], y[both], labels=[1, 2, 3, 4, 5], weights=weights))
+
+    for pair in found:
+        for weights, estimate in (("quadratic", pair.kappa), (None, pair.unweighted)):
+            drawn = np.array(
+                [
+                    np.mean([kappa(of, pair.a, pair.b, times[of.cluster], weights) for of in criteria])
+                    for times in draws.weights.T.astype(np.int64)
+                ]
+            )
+            interval = draws.resampling.interval(drawn)
+            assert (estimate.value, estimate.low, estimate.high) == pytest.approx(
+                (drawn[0], interval.low, interval.high)
+            )
+
+
+def test_the_mean_over_criteria_leaves_out_where_a_figure_is_not_defined(table: Any) -> None:
+    draws = Draws.of(20, n_draws=60)
+    criteria = _two_criteria(table)
+    criteria[1].values[2] = 4  # as the last rater's
+    alone = [agreement.pair_agreement([agreement.drawn_pairs(of, draws)], draws)[5] for of in criteria]
+    mean_of_both = agreement.pair_agreement([agreement.drawn_pairs(of, draws) for of in criteria], draws)[5]
+    assert (alone[1].kappa.value, alone[1].unweighted.value) == (None, None)
+    assert (mean_of_both.kappa, mean_of_both.unweighted) == (alone[0].kappa, alone[0].unweighted)
+    assert alone[0].exact.value is not None
+    assert mean_of_both.exact.value == pytest.approx((alone[0].exact.value + 1) / 2)
+
+
+def test_the_mean_over_criteria_of_equal_numbers_has_statsmodels_interval(table: Any) -> None:
+    import statsmodels.api as sm
+
+    draws = Draws.of(20, n_draws=10)
+    criteria = _two_criteria(table)
+    pair = agreement.pair_agreement([agreement.drawn_pairs(of, draws) for of in criteria], draws)[3]  # 1 and 2
+    assert (pair.a, pair.b) == (1, 2)
+    x = np.mean([of.first[1] == of.first[2] for of in criteria], axis=0)
+    fitted = sm.OLS(x, np.ones(60)).fit(
+        cov_type="cluster", cov_kwds={"groups": criteria[0].cluster, "use_correction": False}, use_t=True
+    )
+    assert pair.exact.value == pytest.approx(x.mean())
+    assert pair.exact.half_width == pytest.approx(float(fitted.bse[0]) * np.sqrt(20 / 19) * _student(19), rel=1e-9)
+    assert pair.exact.n == 60
 
 
 def test_icc_of_shrout_and_fleiss() -> None:

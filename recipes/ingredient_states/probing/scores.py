@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from unicodedata import normalize
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +16,7 @@ from reports.data.label_table import LabelTable, RaterEntry, SkipEntry, Unreadab
 from reports.stats.bootstrap import Interval, resampling_of
 from reports.stats.comparison import one_sided_mcnemar
 
+_JOINED = re.compile(r"[,;、と]|\band\b", re.IGNORECASE)
 FloatArray = npt.NDArray[np.float64]
 
 
@@ -83,8 +86,11 @@ def said_in(table: LabelTable, question: str, filters: Filters) -> dict[tuple[in
 def scores(table: LabelTable, question: str, asked: list[Asked], filters: Filters) -> list[Score]:
     """Of each rater with answers, gold left out, in the order of the table. Of repeats the first counts."""
     number = next(n for n, (section, spec) in enumerate(table.questions) if f"{section.key}.{spec.key}" == question)
+    facets = [row.facets for row in table.rows]
     verdict = {
-        (rater, row): same(code, table.rows[row].facets.get("answer", ""))
+        (rater, row): same(
+            code, facets[row].get("answer", ""), facets[row].get("things", ""), joined=not filters.before_joined_letters
+        )
         for (rater, row), code in said_in(table, question, filters).items()
     }
     without_answer: tuple[SkipEntry | UnreadableEntry, ...] = (*table.unreadable, *table.skips)
@@ -116,22 +122,40 @@ def scores(table: LabelTable, question: str, asked: list[Asked], filters: Filter
     return found
 
 
-def same(code: str, answer: str) -> bool:
+def same(code: str, answer: str, things: str = "", *, joined: bool = True) -> bool:
     """Whether an answer is the right one: a number by its value, letters in any order, an option by its key.
+
+    Args:
+        things: what the letters stand for, "a) yolk; b) egg". A letter may have its own thing behind it, and no other
+            words: "a) no" is no letter.
+        joined: as since methods 12, also “and”, “と”, 、 or a semicolon stands between letters, as a comma does.
 
     >>> same(':"b, A"', "a, b"), same(":3", "3"), same("yes", "no")
     (True, True, False)
+    >>> same(':"a) yolk and b) egg"', "a, b", "a) yolk; b) egg"), same(':"a) no, b) egg"', "a, b", "a) yolk; b) egg")
+    (True, False)
     """
     if not code.startswith(":"):
         return code == answer
     value = json.loads(code[1:])
     if isinstance(value, str):
-        return _parts(value) == _parts(answer)
+        return (_letters(value, things) if joined else _parts(value)) == _parts(answer)
     return bool(float(value) == float(answer)) if isinstance(value, int | float) else False
 
 
 def _parts(text: str) -> set[str]:
     return {part.strip().casefold().rstrip(").") for part in text.split(",") if part.strip()}
+
+
+def _letters(text: str, things: str) -> set[str]:
+    """Japanese has no spaces that would end a name, so that only Latin letters go on with one."""
+    text = normalize("NFKC", text)
+    for listed in normalize("NFKC", things).split("; "):
+        letter, _sign, name = listed.partition(") ")
+        if name:
+            named = rf"(?<![a-z]){letter}[).:]?\s*{re.escape(name)}(?![a-z])"
+            text = re.sub(named, f"{letter},", text, flags=re.IGNORECASE)
+    return {part.strip(" ().:").casefold() for part in _JOINED.split(text) if part.strip(" ().:")}
 
 
 def interval(score: Score, asked: list[Asked], filters: Filters) -> Interval | None:

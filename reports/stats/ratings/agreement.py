@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from reports.stats.answers import IntArray
 from reports.stats.pairs import FloatArray
-from reports.stats.ratings.arrays import Draws, Estimate, Ratings, mean, ratio
+from reports.stats.ratings.arrays import Draws, Estimate, Ratings, mean_of_means, ratio
 
 _FEWEST = 3  # texts of a correlation
 
@@ -141,47 +142,99 @@ def one_way(x: FloatArray, cluster: IntArray, draws: Draws) -> Estimate:
 
 @dataclass(frozen=True)
 class PairAgreement:
-    """Two raters. kappa: Cohen's κ with quadratic weights, of their first ratings; pearson: of their means of repeats;
-    exact: the share of texts to which both gave the same number first."""
+    """Two raters. kappa: Cohen's κ with quadratic weights, of their first ratings; unweighted: the same without
+    weights, any two different numbers as far apart as others; pearson: of their means of repeats; exact: the share of
+    texts to which both gave the same number first."""
 
     a: int
     b: int
     kappa: Estimate
+    unweighted: Estimate
     pearson: Estimate
     exact: Estimate
 
 
-def pair_agreement(ratings: Ratings, draws: Draws) -> list[PairAgreement]:
-    """All pairs at once: their sums are one product with the draws."""
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """A coefficient of each pair, of all texts and then of each draw, shape (n_pairs, 1 + n_draws). n: texts,
+    n_clusters: instructions that both have, shape (n_pairs,)."""
+
+    values: FloatArray
+    n: IntArray
+    n_clusters: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnPairs:
+    """Each two raters of a criterion, and what `PairAgreement` has of them in each draw. same: whether both gave a text
+    the same number first, NaN where not both rated it, shape (n_pairs, n_items)."""
+
+    places: tuple[tuple[int, int], ...]
+    kappa: Drawn
+    unweighted: Drawn
+    pearson: Drawn
+    same: FloatArray
+    cluster: IntArray
+
+
+def drawn_pairs(ratings: Ratings, draws: Draws) -> DrawnPairs:
     n_raters = len(ratings.raters)
-    pairs = [(a, b) for a in range(n_raters) for b in range(a + 1, n_raters)]
-    if not pairs:
-        return []
-    cluster = ratings.cluster
-    found: list[list[Estimate]] = []
-    for values, statistic in ((ratings.first, _concordance), (ratings.means, _correlation)):
-        shared = [~np.isnan(values[a]) & ~np.isnan(values[b]) for a, b in pairs]
-        features = np.concatenate(
-            [
-                np.where(both[:, np.newaxis], moments(np.nan_to_num(values[a]), np.nan_to_num(values[b])), 0.0)
-                for (a, b), both in zip(pairs, shared, strict=True)
-            ],
-            axis=1,
+    places = tuple((a, b) for a in range(n_raters) for b in range(a + 1, n_raters))
+    a, b = np.array(places, dtype=np.int64).reshape(-1, 2).T
+    first = ratings.first
+    numbers = np.unique(first[~np.isnan(first)])
+    return DrawnPairs(
+        places=places,
+        kappa=_drawn(first[a], first[b], moments, _concordance, ratings.cluster, draws),
+        unweighted=_drawn(
+            first[a], first[b], lambda x, y: _margins(x, y, numbers), _unweighted, ratings.cluster, draws
+        ),
+        pearson=_drawn(ratings.means[a], ratings.means[b], moments, _correlation, ratings.cluster, draws),
+        same=np.where(np.isnan(first[a]) | np.isnan(first[b]), np.nan, first[a] == first[b]),
+        cluster=ratings.cluster,
+    )
+
+
+def _drawn(
+    x: FloatArray,
+    y: FloatArray,
+    features: Callable[[FloatArray, FloatArray], FloatArray],
+    statistic: Callable[[FloatArray], FloatArray],
+    cluster: IntArray,
+    draws: Draws,
+) -> Drawn:
+    """All pairs at once, `x` and `y` of shape (n_pairs, n_items): their sums are one product with the draws."""
+    both = ~np.isnan(x) & ~np.isnan(y)
+    of_pairs = [draws.per_cluster(features(x[n, known], y[n, known]), cluster[known]) for n, known in enumerate(both)]
+    values = np.zeros((len(of_pairs), draws.weights.shape[1]))
+    if of_pairs:
+        sums = draws.drawn(np.concatenate(of_pairs, axis=1))
+        values[:] = [statistic(of) for of in np.split(sums, len(of_pairs), axis=1)]
+    n_clusters = [np.unique(cluster[known]).size for known in both]
+    return Drawn(values, both.sum(axis=1), np.array(n_clusters, dtype=np.int64))
+
+
+def pair_agreement(of_criteria: Sequence[DrawnPairs], draws: Draws) -> list[PairAgreement]:
+    """Each two raters, averaged over the criteria in which a figure is defined, in each draw alike. The texts are those
+    of the criterion with the fewest."""
+
+    def of(place: int, found: Sequence[Drawn]) -> Estimate:
+        known = [one for one in found if not np.isnan(one.values[place, 0])] or found
+        return draws.read(
+            np.mean([one.values[place] for one in known], axis=0),
+            n=min(int(one.n[place]) for one in known),
+            n_clusters=min(int(one.n_clusters[place]) for one in known),
         )
-        sums = draws.sums(features, cluster)
-        found.append(
-            [
-                draws.read(
-                    statistic(sums[:, 6 * place : 6 * place + 6]),
-                    n=int(both.sum()),
-                    n_clusters=int(np.unique(cluster[both]).size),
-                )
-                for place, both in enumerate(shared)
-            ]
-        )
+
     return [
-        PairAgreement(a, b, kappa, pearson, exact=_same(ratings.first[a], ratings.first[b], cluster))
-        for (a, b), kappa, pearson in zip(pairs, *found, strict=True)
+        PairAgreement(
+            *pair,
+            kappa=of(place, [one.kappa for one in of_criteria]),
+            unweighted=of(place, [one.unweighted for one in of_criteria]),
+            pearson=of(place, [one.pearson for one in of_criteria]),
+            exact=mean_of_means([(one.same[place], one.cluster) for one in of_criteria]).within(0, 1),
+        )
+        for place, pair in enumerate(of_criteria[0].places)
     ]
 
 
@@ -221,20 +274,15 @@ def _correlation(sums: FloatArray) -> FloatArray:
     return np.where(count >= _FEWEST, ratio(sxy - ratio(sx * sy, count), np.sqrt(spread)), np.nan)
 
 
-def _same(x: FloatArray, y: FloatArray, cluster: IntArray) -> Estimate:
-    both = ~np.isnan(x) & ~np.isnan(y)
-    return mean(np.where(both, (x == y).astype(np.float64), np.nan), cluster).within(0, 1)
+def _margins(x: FloatArray, y: FloatArray, numbers: FloatArray) -> FloatArray:
+    """Features of pairs of numbers: one, whether they are the same, and which each is, shape (n, 2 + 2 × numbers)."""
+    which = [of[:, np.newaxis] == numbers for of in (x, y)]
+    return np.column_stack([np.ones(x.size), x == y, *which])
 
 
-def mean_of_pairs(of_criteria: list[list[PairAgreement]], n: int) -> FloatArray:
-    """The matrix of κ of `n` raters, averaged over criteria in which it is defined; NaN on the diagonal."""
-    stacked = np.full((len(of_criteria), n, n), np.nan)
-    for place, pairs in enumerate(of_criteria):
-        for pair in pairs:
-            if pair.kappa.value is not None:
-                stacked[place, pair.a, pair.b] = stacked[place, pair.b, pair.a] = pair.kappa.value
-    known = ~np.isnan(stacked)
-    count = known.sum(axis=0)
-    total = np.where(known, stacked, 0).sum(axis=0)
-    means: FloatArray = np.divide(total, count, out=np.full((n, n), np.nan), where=count > 0)
-    return means
+def _unweighted(sums: FloatArray) -> FloatArray:
+    """Cohen's κ (1960)."""
+    count, same = sums[:, 0], sums[:, 1]
+    of_x, of_y = np.split(sums[:, 2:], 2, axis=1)
+    by_chance = ratio((of_x * of_y).sum(axis=1), count)
+    return ratio(same - by_chance, count - by_chance)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
@@ -119,6 +119,22 @@ def mean(values: FloatArray, cluster: IntArray) -> Estimate:
     return _estimate(value, (x - value) / x.size, g, x.size)
 
 
+def mean_of_means(of: Sequence[tuple[FloatArray, IntArray]]) -> Estimate:
+    """The mean of the means of what is known of several, as of `mean`, each mean alike; they may share instructions. It
+    rests on as many values as the fewest of them."""
+    known = [(x[~np.isnan(x)], g[~np.isnan(x)]) for x, g in of]
+    known = [(x, g) for x, g in known if x.size]
+    if not known:
+        return NOTHING
+    influence = np.concatenate([(x - x.mean()) / (x.size * len(known)) for x, _g in known])
+    return _estimate(
+        float(np.mean([x.mean() for x, _g in known])),
+        influence,
+        np.concatenate([g for _x, g in known]),
+        min(x.size for x, _g in known),
+    )
+
+
 def difference(a: FloatArray, b: FloatArray, cluster_a: IntArray, cluster_b: IntArray) -> Estimate:
     """The mean of a less that of b; they may share instructions."""
     known_a, known_b = ~np.isnan(a), ~np.isnan(b)
@@ -178,10 +194,14 @@ class Draws:
 
     def sums(self, features: FloatArray, cluster: IntArray) -> FloatArray:
         """Sums of each draw, shape (1 + n_draws, n_features), of features of shape (n, n_features)."""
+        return self.drawn(self.per_cluster(features, cluster))
+
+    def per_cluster(self, features: FloatArray, cluster: IntArray) -> FloatArray:
+        """Sums of each cluster, shape (n_clusters, n_features)."""
         n_clusters = self.weights.shape[0]
-        per_cluster = np.stack(
-            [np.bincount(cluster, weights=column, minlength=n_clusters) for column in features.T], axis=1
-        )
+        return np.stack([np.bincount(cluster, weights=column, minlength=n_clusters) for column in features.T], axis=1)
+
+    def drawn(self, per_cluster: FloatArray) -> FloatArray:
         found: FloatArray = self.weights.T @ per_cluster
         return found
 
