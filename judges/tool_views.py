@@ -23,7 +23,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation import doors as annotation_doors
 from annotation.actions import Refused
-from annotation.models import Label, Role, Study
+from annotation.models import Label, Role, Row, Study
 from annotation.people.access import AppRequest, for_roles
 from annotation.views.runs import told_before
 from base.markup import html_of
@@ -298,10 +298,12 @@ def judge(request: AppRequest, study: Study, pk: int) -> HttpResponse:
         actions.refuse_taken(found.name, study)
     except Refused as refused:
         taken = str(refused)
+    estimate = None if taken else estimating.estimate(study, found)
     context = {
         **_page_of(study, found, "judge"),
         "taken": taken,
-        "estimate": None if taken else estimating.estimate(study, found),
+        "estimate": estimate,
+        "can_start": estimate is not None and (estimate.rows > 0 or found.varies),
         "lineage": lineage_piece(study, found),
         "max_repeats": actions.MAX_REPEATS,
         "labels": Label.objects.filter(assignment__rater__runs__judge=found).distinct().count(),
@@ -348,6 +350,7 @@ def _page_of(study: Study, tool: Judge | Extractor, kind: str) -> dict[str, Any]
         "counted": counted,
         "runs_here": tool.runs.filter(study=study).order_by("-started_at")[:5],
         "may_write": Role.MANAGER in study.roles,
+        "is_empty": not Row.objects.filter(sheet__study=study, withdrawn_at=None).exists(),
         "is_unused": is_unused(tool),
         "rename_form": NameForm(initial={"name": tool.name}),
     }

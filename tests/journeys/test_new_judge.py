@@ -131,6 +131,15 @@ def test_more_than_is_taken_at_once_is_refused_with_a_sentence(page: Page, brows
     expect(page.get_by_role("button", name="Try it")).to_be_enabled()
 
 
+def test_the_method_comes_first_and_long_lines_of_a_prompt_are_wrapped(page: Page) -> None:
+    """What is asked below follows from the method; nobody scrolls sideways to read a prompt."""
+    first = page.locator("#judge-form").locator("input:visible, select:visible, textarea:visible").first
+    expect(first).to_have_attribute("name", "method")
+    prompt = page.locator("[name=prompt_text]")
+    prompt.fill("row: |\n  " + "a long line of words " * 40)
+    assert prompt.evaluate("(area) => area.scrollWidth - area.clientWidth") == 0
+
+
 def test_who_tries_by_keys_stays_on_the_button(page: Page) -> None:
     button = page.get_by_role("button", name="Try it")
     button.press("Enter")
