@@ -149,6 +149,10 @@ def cells(request: AppRequest, study: Study) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @authors
 def new_extractor(request: AppRequest, study: Study) -> HttpResponse:
+    """The form; htmx asks for its fields again when the parser, the model or the backend changes."""
+    if request.htmx:
+        form = ExtractorForm(initial=request.GET.dict())
+        return render(request, "judges/_extractor_fields.html", {"study": study, "form": form})
     initial: dict[str, Any] = {"prompt_text": doors.suggested_prompt()}
     pk = request.GET.get("copy", "")
     copied = Extractor.objects.filter(pk=pk).first() if pk.isdecimal() and len(pk) < 19 else None
@@ -161,8 +165,7 @@ def new_extractor(request: AppRequest, study: Study) -> HttpResponse:
     create = partial(actions.create_extractor, study=study, by=request.user)
     if request.method == "POST" and form.is_valid() and (made := _made(request, form, create)):
         return redirect("judges:extractor", study.slug, made.pk)
-    context = {"study": study, "form": form, "title": _("New extractor"), "button": _("Create the extractor")}
-    return render(request, "judges/new.html", context)
+    return render(request, "judges/new_extractor.html", {"study": study, "form": form})
 
 
 def _made(request: AppRequest, form: Any, create: Callable[..., Any]) -> Any:
