@@ -353,6 +353,15 @@ class ExtractorForm(NamesAModel):
         parsers = [(parser.key, parser.label) for parser in doors.parsers()]
         self.fields["parser"].choices = [("", _("— none: a model —")), *parsers]  # type: ignore[attr-defined]
 
+    @property
+    def asks_a_model(self) -> bool:
+        return bool(self.shown("model", wanted=() if self.value("parser") else ("model",)))
+
+    @property
+    def of_prompts(self) -> list[forms.BoundField]:
+        """What a model is asked, and how."""
+        return [self[name] for name in ("chat_template", "max_new_tokens", "prompt_text")]
+
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
         if self.errors:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Count, F, QuerySet, Sum
 
-from annotation.models import Assignment, Label, Rater, Sheet, Study
+from annotation.models import Assignment, Label, Rater, Row, Sheet, Study
 from judges.methods import prompting
 from judges.models import Extractor, Judge, Run, UnreadableAnswer, WorkItem
 from llm.models import Prompt
@@ -191,6 +191,16 @@ def _to_publish(judge: Judge) -> str:
 def judges_for(study: Study) -> list[Judge]:
     """Judges that can work in this study, those that were put away left out. One query."""
     return [judge for judge in fitting(study) if judge.archived_at is None]
+
+
+def with_nothing_left(study: Study) -> set[str]:
+    """The names of the judges that have labelled every row of a study. Two queries."""
+    rows = Row.objects.filter(sheet__study=study, withdrawn_at=None)
+    done = Assignment.objects.filter(
+        rater__in=study.raters.judges(), row__in=rows, repeat=1, state=Assignment.State.SUBMITTED
+    )
+    by_judge = done.values("rater__code").annotate(n=Count("pk")).filter(n=rows.count())
+    return set(by_judge.values_list("rater__code", flat=True))
 
 
 def fitting(study: Study) -> list[Judge]:

@@ -23,7 +23,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation import doors as annotation_doors
 from annotation.actions import Refused
-from annotation.models import Label, Role, Study
+from annotation.models import Label, Role, Row, Study
 from annotation.people.access import AppRequest, for_roles
 from annotation.views.runs import told_before
 from base.markup import html_of
@@ -149,6 +149,10 @@ def cells(request: AppRequest, study: Study) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @authors
 def new_extractor(request: AppRequest, study: Study) -> HttpResponse:
+    """The form; htmx asks for its fields again when the parser, the model or the backend changes."""
+    if request.htmx:
+        form = ExtractorForm(initial=request.GET.dict())
+        return render(request, "judges/_extractor_fields.html", {"study": study, "form": form})
     initial: dict[str, Any] = {"prompt_text": doors.suggested_prompt()}
     pk = request.GET.get("copy", "")
     copied = Extractor.objects.filter(pk=pk).first() if pk.isdecimal() and len(pk) < 19 else None
@@ -161,8 +165,7 @@ def new_extractor(request: AppRequest, study: Study) -> HttpResponse:
     create = partial(actions.create_extractor, study=study, by=request.user)
     if request.method == "POST" and form.is_valid() and (made := _made(request, form, create)):
         return redirect("judges:extractor", study.slug, made.pk)
-    context = {"study": study, "form": form, "title": _("New extractor"), "button": _("Create the extractor")}
-    return render(request, "judges/new.html", context)
+    return render(request, "judges/new_extractor.html", {"study": study, "form": form})
 
 
 def _made(request: AppRequest, form: Any, create: Callable[..., Any]) -> Any:
@@ -298,10 +301,12 @@ def judge(request: AppRequest, study: Study, pk: int) -> HttpResponse:
         actions.refuse_taken(found.name, study)
     except Refused as refused:
         taken = str(refused)
+    estimate = None if taken else estimating.estimate(study, found)
     context = {
         **_page_of(study, found, "judge"),
         "taken": taken,
-        "estimate": None if taken else estimating.estimate(study, found),
+        "estimate": estimate,
+        "can_start": estimate is not None and (estimate.rows > 0 or found.varies),
         "lineage": lineage_piece(study, found),
         "max_repeats": actions.MAX_REPEATS,
         "labels": Label.objects.filter(assignment__rater__runs__judge=found).distinct().count(),
@@ -348,6 +353,7 @@ def _page_of(study: Study, tool: Judge | Extractor, kind: str) -> dict[str, Any]
         "counted": counted,
         "runs_here": tool.runs.filter(study=study).order_by("-started_at")[:5],
         "may_write": Role.MANAGER in study.roles,
+        "is_empty": not Row.objects.filter(sheet__study=study, withdrawn_at=None).exists(),
         "is_unused": is_unused(tool),
         "rename_form": NameForm(initial={"name": tool.name}),
     }

@@ -44,6 +44,7 @@ def runs(request: AppRequest, study: Study) -> HttpResponse:
         "may_write": Role.MANAGER in study.roles,
         "runs": runs,
         "at_work": {run.judge_id for run in runs if run.is_running},
+        "nothing_left": queries.with_nothing_left(study),
         "judges": [judge for judge in judges if judge.archived_at is None],
         "extractors": [line for line in extractors if line.extractor.archived_at is None],
         "archived": [

@@ -899,6 +899,7 @@ TABLE = {
     "reports:hiring-split": Url(READERS, args=slug),
     "reports:draw-split": Url(MANAGERS, MANAGERS, args=slug),
     "reports:choose-judge": Url(READERS, args=slug),
+    "reports:choose-judge-csv": Url(READERS, args=slug),
     "reports:suggestions": Url(READERS, MANAGERS, args=slug),
     "reports:suggestions-panel": Url(READERS, args=slug),
     "reports:suggestions-effects": Url(READERS, args=slug),

@@ -96,6 +96,9 @@ def estimate(request: AppRequest, study: Study) -> HttpResponse:
 @permission_required("judges.add_judge", raise_exception=True)
 @for_roles(Role.MANAGER)
 def new_model(request: AppRequest, study: Study) -> HttpResponse:
+    """The form; htmx asks for its fields again when the backend changes."""
+    if request.htmx:
+        return render(request, "judges/_model_fields.html", {"form": ModelForm(initial=request.GET.dict())})
     form = ModelForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         model = store_model(**form.cleaned_data, by=request.user, study=study)

@@ -27,6 +27,7 @@ urlpatterns = [
     path("studies/<slug:slug>/hiring/parts/", views.split_panel, name="hiring-split"),
     path("studies/<slug:slug>/hiring/split/", views.draw_split, name="draw-split"),
     path("studies/<slug:slug>/hiring/choose/", views.choose, name="choose-judge"),
+    path("studies/<slug:slug>/hiring/choose.csv", views.choose, {"form": "csv"}, name="choose-judge-csv"),
     path("studies/<slug:slug>/hiring/suggestions/", views.suggestions, name="suggestions"),
     path("studies/<slug:slug>/hiring/suggestions/panel/", views.suggestions_panel, name="suggestions-panel"),
     path("studies/<slug:slug>/hiring/suggestions/effects/", views.suggestions_effects, name="suggestions-effects"),

@@ -25,7 +25,7 @@ from reports import actions as reporting
 from reports.data.arrays import Filters
 from tests import builders
 from tests.journeys.conftest import WIDE, Browsing
-from tests.journeys.pages import TO, Coleslaw, Grid, add_document
+from tests.journeys.pages import TO, Coleslaw, Grid, add_document, person
 from tests.reports.hiring.simulated import bare_certificate
 
 pytestmark = pytest.mark.once
@@ -108,6 +108,13 @@ UNSEEN_FOCUS = """() => {
     before?.focus({ preventScroll: true });
     return unseen.map((element) => element.outerHTML.slice(0, 120));
 }"""
+
+
+# What is clicked and is lower or narrower than 24 pixels; axe lets a small one be that stands alone.
+SMALL = """() => [...document.querySelectorAll("button, select, summary, .button")]
+    .filter((element) => element.checkVisibility({ visibilityProperty: true }) && !element.closest(".vh"))
+    .filter((element) => Math.min(element.getBoundingClientRect().width, element.getBoundingClientRect().height) < 24)
+    .map((element) => element.outerHTML.slice(0, 120))"""
 
 
 @pytest.fixture
@@ -264,6 +271,7 @@ def test_every_page(lively: Study, browsing: Browsing, all_of_it: bool) -> None:
                 page.get_by_text("Cohen’s κ (of scales").wait_for()
             look(page, title, dark_too=all_of_it)
             assert page.evaluate(UNSEEN_FOCUS) == [], title
+            assert page.evaluate(SMALL) == [], title
             page.set_viewport_size({"width": 1024, "height": 800})
             assert page.evaluate(SIDEWAYS) == [], f"{title}, 1024 px"
             if all_of_it:
@@ -524,3 +532,28 @@ def test_no_name_of_a_document_stands_over_its_neighbours(slaw: Coleslaw, browsi
         if width >= 1280:  # of a site's name all is seen
             of_site = page.locator("th.doc .name", has_text=site).first
             assert of_site.evaluate("(name) => name.scrollHeight <= name.offsetHeight")
+
+
+def test_long_words_and_names_from_right_to_left_on_the_plan(browsing: Browsing) -> None:
+    """A word without blanks made a sheet's matrix as wide as itself; a number was drawn into an Arabic name."""
+    mara = person("mara")
+    study = builders.study("leases", by=mara)
+    long = builders.sheet(study, "Aufgabenübertragungsgesetz" * 6)
+    arabic = builders.sheet(study, "عقد إيجار شقة سكنية")
+    rater = builders.rater(study, person("anna"))
+    for sheet in (long, arabic):
+        builders.assignments(rater, sheet)
+    page = browsing.person("mara")
+    page.goto("/studies/leases/plan/")
+    wide, other = page.locator("table.places").all()
+    assert wide.evaluate("(table) => table.offsetWidth") < 200
+    name, said = other.locator("caption").evaluate("""(caption) => {
+        const range = document.createRange();
+        range.selectNodeContents(caption.firstChild);
+        const lines = [...range.getClientRects()].filter((line) => line.width > 4);
+        const counted = caption.querySelector("span").getBoundingClientRect();
+        return [lines.map(({ left, right, top }) => [left, right, top]), [counted.left, counted.right, counted.top]];
+    }""")
+    left, right, top = said
+    beside = [line for line in name if abs(line[2] - top) < 8]
+    assert all(line[1] <= left + 1 or line[0] >= right - 1 for line in beside)

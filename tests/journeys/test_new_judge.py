@@ -131,6 +131,32 @@ def test_more_than_is_taken_at_once_is_refused_with_a_sentence(page: Page, brows
     expect(page.get_by_role("button", name="Try it")).to_be_enabled()
 
 
+def test_an_extractor_and_a_model_are_asked_for_what_they_have_alone(page: Page) -> None:
+    """All fields of every backend stood there, those of servers for a model that no server has too."""
+    name = page.get_by_label("Name on the server")
+    for address, backend in (("judges/extractors/new/", "Another model runs"), ("texts/new-model/", "The model runs")):
+        page.goto(f"/studies/leases/{address}")
+        expect(page.get_by_label("Model path or URL")).to_be_visible()
+        expect(name).to_have_count(0)
+        page.get_by_label(backend).select_option("openai")
+        expect(name).to_be_visible()
+        expect(page.get_by_label("Revision")).to_have_count(0)
+    page.goto("/studies/leases/judges/extractors/new/")
+    page.get_by_label("Name:", exact=True).fill("typed-before")
+    page.get_by_label("Parser").select_option(index=1)
+    expect(page.get_by_label("Model path or URL")).to_have_count(0)
+    expect(page.get_by_label("Name:", exact=True)).to_have_value("typed-before")
+
+
+def test_the_method_comes_first_and_long_lines_of_a_prompt_are_wrapped(page: Page) -> None:
+    """What is asked below follows from the method; nobody scrolls sideways to read a prompt."""
+    first = page.locator("#judge-form").locator("input:visible, select:visible, textarea:visible").first
+    expect(first).to_have_attribute("name", "method")
+    prompt = page.locator("[name=prompt_text]")
+    prompt.fill("row: |\n  " + "a long line of words " * 40)
+    assert prompt.evaluate("(area) => area.scrollWidth - area.clientWidth") == 0
+
+
 def test_who_tries_by_keys_stays_on_the_button(page: Page) -> None:
     button = page.get_by_role("button", name="Try it")
     button.press("Enter")

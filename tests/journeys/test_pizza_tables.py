@@ -64,6 +64,21 @@ def sheet(browsing: Browsing) -> Sheet:
     return made
 
 
+def test_what_is_done_with_the_tables_stands_beside_a_long_list_of_them(sheet: Sheet, browsing: Browsing) -> None:
+    """Downloads and the counts of a large study stood below its fifty recipes."""
+    import_tables(study=sheet.study, tables=pasted("\n".join(f"Pizza {n}\nBake.\n" for n in range(50))))
+    page = browsing.person("mara")
+    page.goto(f"/studies/{sheet.study.slug}/tables/")
+    last = page.locator("tbody th a").last.bounding_box()
+    assert last is not None
+    for name in ("Add recipes", "Download", "Parts for training", "How large the tables are", "Lines on which systems"):
+        box = page.locator("a, summary", has_text=name).bounding_box()
+        assert box is not None
+        assert box["y"] < 500 < last["y"], name
+    page.get_by_text("Download", exact=True).click()
+    expect(page.get_by_role("button", name="Download the tables")).to_be_visible()
+
+
 def standing(sheet: Sheet) -> list[tuple[str, ...]]:
     labels = Label.objects.filter(assignment__row__sheet=sheet).order_by("column__position", "question__position")
     values = list(labels.values_list("value", flat=True))

@@ -16,7 +16,7 @@ from django.utils.html import escape
 from rest_framework.test import APIClient
 
 from annotation import actions as annotating
-from annotation.models import User
+from annotation.models import Row, User
 from judges import actions, queries
 from judges.methods import prompting
 from judges.models import Judge, Run, UnreadableAnswer
@@ -83,7 +83,7 @@ def test_the_list_costs_the_same_with_more_runs(
 ) -> None:
     for name in ("w1", "w2", "w3"):
         actions.start_run(study=leases.study, judge=helpers.lexical_judge(name), by=None)
-    with django_assert_max_num_queries(11):
+    with django_assert_max_num_queries(13):
         manager.get(f"/studies/{leases.study.slug}/judges/")
 
 
@@ -238,6 +238,27 @@ def test_repeats_that_make_no_sense_are_refused(
     address = f"/studies/{leases.study.slug}/judges/{judge.pk}/start/"
     assert said in manager.post(address, {"repeats": repeats}, follow=True).content.decode()
     assert not Run.objects.exists()
+
+
+def test_a_judge_that_has_labelled_everything_is_not_offered_to_be_started(
+    leases: Leases, judge: Judge, run: Run, manager: Client
+) -> None:
+    """A start could only be refused; judges whose answers vary can still repeat theirs."""
+    start = f'action="/studies/{leases.study.slug}/judges/{judge.pk}/start/"'
+    pages = [f"/studies/{leases.study.slug}/judges/", f"/studies/{leases.study.slug}/judges/{judge.pk}/"]
+    work(run)
+    assert queries.with_nothing_left(leases.study) == {judge.name}
+    assert not any(start in manager.get(page).content.decode() for page in pages)
+    builders.row(leases.study.sheets.get(), "one more")
+    assert queries.with_nothing_left(leases.study) == set()
+    assert all(start in manager.get(page).content.decode() for page in pages)
+
+
+def test_of_a_study_without_rows_nothing_is_said_to_be_labelled(leases: Leases, judge: Judge, manager: Client) -> None:
+    Row.objects.update(withdrawn_at=timezone.now())
+    page = manager.get(f"/studies/{leases.study.slug}/judges/{judge.pk}/").content.decode()
+    assert "Import documents first" in page
+    assert "has its labels" not in page
 
 
 # --- a new judge ------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple, fields
 from typing import Any
 
 from django.contrib import messages
@@ -11,10 +12,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from annotation.actions import Refused
+from annotation.exchange.exports import safe_lines
 from annotation.models import Role, Study
 from annotation.people.access import AppRequest, for_roles, posted_from
 from reports.hiring import actions, queries
 from reports.hiring.forms import EpsilonForm, SplitForm
+from reports.hiring.queries.choosing import Candidate
 from reports.hiring.views.panels import of_split
 from reports.hiring.words import SCORES, title_of
 from reports.models import Certificate, TestLook
@@ -71,12 +74,14 @@ def draw_split(request: AppRequest, study: Study) -> HttpResponse:
 
 @require_GET
 @for_roles(Role.MANAGER, Role.RESEARCHER)
-def choose(request: AppRequest, study: Study) -> HttpResponse:
-    """The study's judges with what they are worth on development documents."""
-    form = EpsilonForm(request.GET if "epsilon" in request.GET else None, initial={"epsilon": 5})
+def choose(request: AppRequest, study: Study, form: str = "") -> HttpResponse:
+    """The study's judges with what they are worth on development documents; as a page, or as CSV."""
+    asked = EpsilonForm(request.GET if "epsilon" in request.GET else None, initial={"epsilon": 5})
     sort = request.GET.get("sort", "")
     sort = sort if sort in queries.SORTS else "coverage"
-    found = queries.in_order(queries.candidates(study, epsilon=form.share), sort)
+    found = queries.in_order(queries.candidates(study, epsilon=asked.share), sort)
+    if form == "csv":
+        return _csv_of(study, found)
     query = request.GET.copy()
     query.pop("sort", None)
     context = {
@@ -84,8 +89,8 @@ def choose(request: AppRequest, study: Study) -> HttpResponse:
         "scheme": study.scheme.parsed,
         "may_write": Role.MANAGER in study.roles,
         "split": queries.split_of(study),
-        "form": form,
-        "epsilon": form["epsilon"].value(),
+        "form": asked,
+        "epsilon": asked["epsilon"].value(),
         "sort": sort,
         "query": query.urlencode(),
         "candidates": [(candidate, SCORES[candidate.score]) for candidate in found if candidate.cells],
@@ -93,3 +98,13 @@ def choose(request: AppRequest, study: Study) -> HttpResponse:
         "n_empty": sum(not candidate.cells for candidate in found),
     }
     return render(request, "reports/hiring/choose.html", context)
+
+
+def _csv_of(study: Study, candidates: list[Candidate]) -> HttpResponse:
+    """Each number as the API has it: shares, not as the page rounds them."""
+    heads = [field.name for field in fields(Candidate)]
+    rows = [["" if value is None else str(value) for value in astuple(one)] for one in candidates]
+    content = "\ufeff" + "".join(safe_lines(heads, rows))
+    response = HttpResponse(content, content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{study.slug}-judges.csv"'
+    return response

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+
 import pytest
 from django.urls import reverse
 
@@ -62,3 +64,11 @@ def test_choosing_has_intervals_and_the_baseline_and_leaves_out_what_has_no_cell
     assert "<code>J1</code>" in page
     assert "<code>J2</code>" not in page
     assert "1 line more has no cell that people have answered, and is left out." in page
+
+    asked = reverse("reports:choose-judge-csv", args=[study.slug])
+    assert f'href="{asked}?epsilon=5&amp;sort=coverage"' in page
+    content = client_of(manager).get(asked, {"epsilon": "50"}).content.decode("utf-8-sig")
+    lines = {line["judge"]: line for line in csv.DictReader(content.splitlines())}
+    assert float(lines["J1"]["agreement"]) == 28 / 36
+    assert (lines["J1"]["question"], lines["J1"]["cells"]) == ("items.presence", "36")
+    assert (lines["J2"]["cells"], lines["J2"]["agreement"]) == ("0", "")
