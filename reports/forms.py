@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, ClassVar
 
 from django import forms
+from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -25,6 +27,7 @@ from reports.data.arrays import (
     PEOPLE,
     TOLD_APART,
     Filters,
+    as_moment,
     voice_of,
     worded,
 )
@@ -204,6 +207,12 @@ class FiltersForm(DottedForm):
         )
         if earlier := study.scheme.earlier:
             self._add_wordings([*(version for version, _end in earlier[1:]), study.scheme.version])
+        self.fields["as_of"] = forms.DateTimeField(
+            label=_("As it stood on (time in %(zone)s)") % {"zone": timezone.get_current_timezone_name()},
+            widget=forms.DateTimeInput(attrs={"type": "datetime-local", "step": "1"}),
+            required=False,
+        )
+        self._began = study.created_at.replace(microsecond=0)
         self.fields["exposure"] = forms.ChoiceField(
             label=_("Non-blind labels: given after a look at others'"),
             choices=[(LEAVE_OUT, _("left out of comparisons")), (INCLUDE, _("counted like the others"))],
@@ -224,6 +233,15 @@ class FiltersForm(DottedForm):
         self.fields["submitted"] = SwitchField(
             label=_("Only submitted %(rows)s") % {"rows": words.rows}, required=False
         )
+
+    def clean_as_of(self) -> datetime | None:
+        moment: datetime | None = self.cleaned_data["as_of"]
+        if moment is not None and moment > timezone.now():
+            raise forms.ValidationError(_("This moment is still to come."))
+        if moment is not None and moment < self._began:
+            said = _("This study began on %(began)s: nothing stood in it before.")
+            raise forms.ValidationError(said % {"began": f"{timezone.localtime(self._began):%Y-%m-%d %H:%M:%S}"})
+        return moment
 
     def clean(self) -> None:
         super().clean()
@@ -345,6 +363,7 @@ class FiltersForm(DottedForm):
             apart=(data["apart"] or LEAVE_OUT) if "apart" in data else "",
             seen=data.get("seen", ""),
             wording=data.get("wording", ""),
+            as_of=as_moment(data["as_of"]) if data["as_of"] else "",
         )
 
 

@@ -17,13 +17,13 @@ from django.utils.translation import gettext as _
 
 from annotation import doors
 from annotation.actions import Refused
-from annotation.models import Assignment, Column, Label, LabelEvent, Option, Question, Rater, Row, Skip, Study
+from annotation.models import Assignment, Column, Label, LabelEvent, Option, Question, Rater, Row, Study
 from annotation.scheme.spec import QuestionSpec, SectionSpec, facet_word
 from base.text import natural
 from judges.lineage import queries as lineage
 from judges.methods import SCORES, cloze
 from judges.methods.calibration import Calibration, calibrated_options
-from judges.models import FittedCalibration, Run, UnreadableAnswer
+from judges.models import FittedCalibration, Run
 from judges.queries import Source, sources
 from llm.engine.normalisation import Normalisation, choose
 from reports.data.arrays import INCLUDE, LEAVE_OUT, Filters, StudyData
@@ -48,6 +48,7 @@ from reports.data.label_table import (
 from reports.data.rows import RowAbout, RowText
 from reports.hiring.models import SHORT
 from reports.models import Accepted
+from reports.past import STATES, Now, Then
 from reports.whole_numbers import whole_numbers
 
 # As filters name what was fitted: "calibration-12".
@@ -111,7 +112,7 @@ class _Places(NamedTuple):
 def label_table(study: Study, filters: Filters, *, notes: bool = False, frequent: bool = False) -> LabelTable:
     """All labels of a study that the filters let through. Eleven queries, 16 where there is a judge, 17 where there are
     several; more where rows were given in part, labels are values or began as drafts, or cells were skipped, or
-    where filters leave wordings out; however many labels.
+    where filters leave wordings out or are of a moment; however many labels.
 
     Left out: withdrawn assignments. Labels given after a look are in it, whatever the filters say of them.
 
@@ -122,7 +123,9 @@ def label_table(study: Study, filters: Filters, *, notes: bool = False, frequent
         Refused: a judge's labels cannot be chosen anew under the normalisation that the filters name.
     """
     sheets = [s for s in study.sheets.order_by("position") if not filters.sheets or s.pk in filters.sheets]
-    raters = _raters(study, filters)
+    standing = Now(study) if filters.moment is None else Then(study, filters.moment)
+    absent = standing.absent()
+    raters = [rater for rater in _raters(study, filters) if rater.pk not in absent]
     sheet_place = {sheet.pk: place for place, sheet in enumerate(sheets)}
     rater_place = {rater.pk: place for place, rater in enumerate(raters)}
 
@@ -138,17 +141,17 @@ def label_table(study: Study, filters: Filters, *, notes: bool = False, frequent
     in_order = in_order.order_by("sheet__position", "section__position", "position")
     columns = list(in_order.values_list("pk", "sheet_id", "section__key", "position", "name", "facets"))
 
-    assignments = Assignment.objects.filter(row__sheet__in=[*sheet_place])
+    assignments: QuerySet[Assignment] = Assignment.objects.filter(row__sheet__in=[*sheet_place])
     if filters.people or filters.judges or doors.raters_apart(study):
         # Else SQLite would look for each of 500 raters in each row.
         assignments = assignments.filter(rater__in=[*rater_place])
-    assignments = assignments.exclude(state=Assignment.State.WITHDRAWN)
+    assignments = standing.work(assignments)
     seen = _seen(study, filters, raters, assignments)
     seen = {rater: of_it & row_place.keys() for rater, of_it in seen.items() if of_it & row_place.keys()}
     if filters.seen == LEAVE_OUT:
         for rater, of_it in seen.items():
             assignments = assignments.exclude(rater=rater, row__in=of_it)
-    given, keys = _given(assignments, _Keys(row_place), _Keys(rater_place))
+    given, keys = _given(assignments, _Keys(row_place), _Keys(rater_place), standing)
     numbers = {(section.key, q.key): n for n, (section, q) in enumerate(_questions_of(study))}
     places = _Places(
         assignment=keys,
@@ -163,20 +166,21 @@ def label_table(study: Study, filters: Filters, *, notes: bool = False, frequent
     )
     of_cells: dict[str, Any] = {"assignment__in": assignments}
     if filters.submitted_only:
-        of_cells = {"assignment__in": assignments.filter(state=Assignment.State.SUBMITTED)}
+        of_cells = {"assignment__in": assignments.filter(standing.submitted)}
     if filters.questions:
         needed = _needed(study, filters.questions)
         of_cells["question__in"] = [pk for pk, number in places.question.items() if number in needed]
     earlier = study.scheme.earlier
     then = _then(earlier, filters)
-    found = Label.objects.filter(then.of("updated_at"), **of_cells).order_by()
+    found = standing.labels().filter(then.of("updated_at"), **of_cells).order_by()
     wordings = _Wordings(study.scheme.version, earlier) if earlier else None
     labels, values, has_notes, has_drafts, worded = _labels(found, places, _questions_of(study), wordings)
     with_judges = any(rater.kind == Rater.Kind.JUDGE for rater in raters)
     behind = sources(study) if with_judges else {}
-    skips = _few(Skip.objects.filter(then.of("at")), of_cells, "reason")
-    answered_then = UnreadableAnswer.objects.filter(then.of("assignment__submitted_at"))
-    unreadable = _few(answered_then, of_cells, "why") if with_judges else ()
+    skips = _few(standing.skips().filter(then.of("at")), of_cells, "reason")
+    unreadable: QuerySet[Any, Any] | tuple[()] = ()
+    if with_judges:
+        unreadable = _few(standing.unreadable().filter(then.of("assignment__submitted_at")), of_cells, "why")
     table = LabelTable(
         slug=study.slug,
         title=study.title,
@@ -187,7 +191,7 @@ def label_table(study: Study, filters: Filters, *, notes: bool = False, frequent
             RowEntry(
                 sheet_place[sheet],
                 name,
-                gone is not None,
+                standing.has_been(gone),
                 {key: facet_word(said) for key, said in facets.items()} if facets else _NO_FACETS,
             )
             for _pk, sheet, name, gone, facets in rows
@@ -209,14 +213,15 @@ def label_table(study: Study, filters: Filters, *, notes: bool = False, frequent
             for rater, of_it in seen.items()
         ),
         wordings=worded,
-        of_other_wordings=_of_other_wordings(then, of_cells, places, with_judges=with_judges),
+        of_other_wordings=_of_other_wordings(standing, then, of_cells, places, with_judges=with_judges),
     )
     if with_judges:
-        table = replace(table, accepted=_accepted(study, table, places), arms=_arms(study, table))
-    return _with_scores(table, found, places, filters.normalisations)
+        table = replace(table, accepted=_accepted(standing, table, places), arms=_arms(study, table))
+    scored = standing.scored().filter(then.of("updated_at"), **of_cells).order_by()
+    return _with_scores(table, scored, places, filters.normalisations)
 
 
-class _Then(NamedTuple):
+class _Given(NamedTuple):
     """From when on (`since`), or before when, what counts was given; `at` is None where all counts."""
 
     at: datetime | None
@@ -227,20 +232,20 @@ class _Then(NamedTuple):
         return Q() if self.at is None else Q(**{f"{time}__{'gte' if self.since else 'lt'}": self.at})
 
     @property
-    def others(self) -> _Then:
+    def others(self) -> _Given:
         """What does not count."""
-        return _Then(self.at, not self.since)
+        return _Given(self.at, not self.since)
 
 
 _ALWAYS = datetime.min.replace(tzinfo=UTC)
 
 
-def _then(earlier: Sequence[tuple[int, datetime]], filters: Filters) -> _Then:
+def _then(earlier: Sequence[tuple[int, datetime]], filters: Filters) -> _Given:
     """`earlier`: as `Scheme.earlier`."""
     if filters.of_wording is None:
-        return _Then(None)
+        return _Given(None)
     since, version = filters.of_wording
-    return _Then(max((end for before, end in earlier if before < version), default=_ALWAYS), since)
+    return _Given(max((end for before, end in earlier if before < version), default=_ALWAYS), since)
 
 
 class _Wordings(NamedTuple):
@@ -256,17 +261,19 @@ class _Wordings(NamedTuple):
         return Case(*cases, default=self.now, output_field=BigIntegerField())
 
 
-def _of_other_wordings(then: _Then, of_cells: Mapping[str, Any], places: _Places, *, with_judges: bool) -> SmallArray:
+def _of_other_wordings(
+    standing: Now, then: _Given, of_cells: Mapping[str, Any], places: _Places, *, with_judges: bool
+) -> SmallArray:
     """The cells in which something stands that does not count for its wording: `LabelTable.of_other_wordings`. None or
     two queries, three where there is a judge."""
     if then.at is None:
         return np.zeros((0, 4), dtype=np.int32)
     other = then.others
-    labels = Label.objects.filter(other.of("updated_at"), **of_cells)
+    labels = standing.labels().filter(other.of("updated_at"), **of_cells)
     labels = labels.exclude(drafted_from__isnull=False, confirmed_at=None)  # which are no answers yet
-    told: list[tuple[QuerySet[Any], int]] = [(labels, 1), (Skip.objects.filter(other.of("at"), **of_cells), 0)]
+    told: list[tuple[QuerySet[Any], int]] = [(labels, 1), (standing.skips().filter(other.of("at"), **of_cells), 0)]
     if with_judges:
-        unreadable = UnreadableAnswer.objects.filter(other.of("assignment__submitted_at"), **of_cells)
+        unreadable = standing.unreadable().filter(other.of("assignment__submitted_at"), **of_cells)
         told.append((unreadable, 0))
     parts = [np.zeros((0, 4), dtype=np.int64)]
     for cells, is_label in told:
@@ -358,11 +365,9 @@ _NO_FACETS: Mapping[str, str] = {}  # of many rows one
 _CELL = ("assignment_id", "column_id", "question_id")
 
 
-def _given(assignments: QuerySet[Assignment], rows: _Keys, raters: _Keys) -> tuple[Assignments, _Keys]:
+def _given(assignments: QuerySet[Assignment], rows: _Keys, raters: _Keys, standing: Now) -> tuple[Assignments, _Keys]:
     """The assignments in the order of rows, raters and repeats, and their keys."""
-    states = [str(state) for state in Assignment.State]
-    number = Case(*(When(state=state, then=n) for n, state in enumerate(states)), output_field=BigIntegerField())
-    some = assignments.order_by().annotate(number=number, in_part=_flag(~Q(sections=[])))
+    some = assignments.order_by().annotate(number=standing.state, in_part=_flag(~Q(sections=[])))
     stored = whole_numbers(some, "pk", "row_id", "rater_id", "repeat", "number", "in_part")
     sections: dict[int, tuple[str, ...]] = {}
     if stored[:, 5].any():
@@ -378,7 +383,7 @@ def _given(assignments: QuerySet[Assignment], rows: _Keys, raters: _Keys) -> tup
         row=row[found].astype(np.int32),
         repeat=stored[found, 3].astype(np.int32),
         state=stored[found, 4].astype(np.int8),
-        states=tuple(states),
+        states=STATES,
         sections={place_of[pk]: said for pk, said in sections.items() if said and pk in place_of},
     )
     return given, place_of
@@ -400,7 +405,7 @@ def _few(cells: QuerySet[Any], of_cells: Mapping[str, Any], said: str) -> QueryS
 
 
 def _labels(
-    found: QuerySet[Label],
+    found: QuerySet[Any],
     places: _Places,
     questions: Sequence[tuple[SectionSpec, QuestionSpec]],
     wordings: _Wordings | None,
@@ -449,7 +454,7 @@ def _labels(
     return in_order, values, has_notes, has_drafts, worded
 
 
-def _drafts(found: QuerySet[Label], places: _Places, labels: SmallArray) -> tuple[DraftEntry, ...]:
+def _drafts(found: QuerySet[Any], places: _Places, labels: SmallArray) -> tuple[DraftEntry, ...]:
     """The labels that began as another rater's answer, with what that was: the first event of a draft says so."""
     drafted = found.filter(drafted_from__isnull=False)
     begun = [*drafted.values_list("assignment_id", "column_id", "question_id", "drafted_from__code", "confirmed_at")]
@@ -470,11 +475,11 @@ def _drafts(found: QuerySet[Label], places: _Places, labels: SmallArray) -> tupl
     )
 
 
-def _accepted(study: Study, table: LabelTable, places: _Places) -> tuple[AcceptedEntry, ...]:
+def _accepted(standing: Now, table: LabelTable, places: _Places) -> tuple[AcceptedEntry, ...]:
     """The judges' labels that were accepted under a certificate, the last one, and still say what was accepted."""
     finder: _Finder | None = None
     entries: dict[int, AcceptedEntry] = {}
-    for *cell, code, digest, revoked in _of_certificates(study):
+    for *cell, code, digest, revoked in _of_certificates(standing):
         finder = finder or _Finder(table.labels, places)
         place = finder.place(*cell)
         if place is not None and table.code_of(place) == code:
@@ -482,9 +487,9 @@ def _accepted(study: Study, table: LabelTable, places: _Places) -> tuple[Accepte
     return tuple(entries[place] for place in sorted(entries))
 
 
-def _of_certificates(study: Study) -> Iterator[tuple[Any, ...]]:
-    cells = Accepted.objects.filter(takeover__certificate__study=study)
-    revoked = Q(takeover__certificate__revocation__isnull=False)
+def _of_certificates(standing: Now) -> Iterator[tuple[Any, ...]]:
+    cells = Accepted.objects.filter(standing.happened("takeover__at"), takeover__certificate__study=standing.study)
+    revoked = standing.happened("takeover__certificate__revocation__at")
     cells = cells.annotate(revoked=Case(When(revoked, then=True), default=False, output_field=BooleanField()))
     names = (*_CELL, "code", "takeover__certificate__digest", "revoked")
     return cells.order_by("takeover", "pk").values_list(*names).iterator(chunk_size=_CHUNK)
@@ -509,7 +514,7 @@ class _Finder:
         return self._place.get((of.assignment[assignment], of.column[column], of.question[question]))
 
 
-def _notes(found: QuerySet[Label], places: _Places, labels: SmallArray) -> dict[int, str]:
+def _notes(found: QuerySet[Any], places: _Places, labels: SmallArray) -> dict[int, str]:
     finder = _Finder(labels, places)
     noted = found.exclude(note="").values_list(*_CELL, "note")
     return {place: note for *cell, note in noted if (place := finder.place(*cell)) is not None}

@@ -88,6 +88,9 @@ class FiltersSerializer(serializers.Serializer[Any]):
         allow_blank=True,
         help_text=_("Which labels count: before-N or from-N, of version N of the scheme; empty: all."),
     )
+    as_of = serializers.CharField(
+        allow_blank=True, help_text=_("The moment as of which the study is, in UTC; empty: as it stands.")
+    )
     encoder = serializers.CharField(help_text=_("By which names of things, and texts for BERTScore, are compared."))
     threshold = serializers.ListField(child=serializers.FloatField(), source="thresholds")
     metric = serializers.ListField(
@@ -215,6 +218,14 @@ filter_parameters = [
         description=_(
             "Where the wording of the scheme was changed: before-N or from-N, of labels given before its version N, "
             "or since. All where it is missing."
+        ),
+    ),
+    OpenApiParameter(
+        "as_of",
+        OpenApiTypes.DATETIME,
+        description=_(
+            "The study as it stood at this moment, by the history of its labels. Without an offset it is a time of "
+            "this site. As the study stands where it is missing."
         ),
     ),
     OpenApiParameter("by", OpenApiTypes.STR, enum=["document", "sheet"], description=_("What intervals draw.")),

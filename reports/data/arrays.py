@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -115,6 +116,15 @@ def worded(version: int, *, since: bool) -> str:
     return f"{_FROM if since else _BEFORE}-{version}"
 
 
+def as_moment(moment: datetime) -> str:
+    """As `Filters.as_of` has it.
+
+    >>> as_moment(datetime.fromisoformat("2026-11-30T12:00:00+01:00"))
+    '2026-11-30T11:00:00+00:00'
+    """
+    return moment.astimezone(UTC).isoformat()
+
+
 @dataclass(frozen=True)
 class Filters:
     """What goes into a report; empty means all. Raters by code, sheets by their primary key, questions as
@@ -140,6 +150,7 @@ class Filters:
     where it counts.
     `wording`: as `worded` says it where only labels count that were given before what is asked was worded as in a
     version of the scheme, or since.
+    `as_of`: the moment as of which the study is, as `as_moment` writes it; "" as it stands.
     """
 
     people: tuple[str, ...] = ()
@@ -167,6 +178,12 @@ class Filters:
     seen: str = ""
     wording: str = ""
     words: int = WORDS
+    as_of: str = ""
+
+    @property
+    def moment(self) -> datetime | None:
+        """As of when the study is; None as it stands."""
+        return datetime.fromisoformat(self.as_of) if self.as_of else None
 
     @property
     def of_wording(self) -> tuple[bool, int] | None:
@@ -186,7 +203,10 @@ class Filters:
         )
 
     def to_json(self) -> dict[str, Any]:
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
+        said = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
+        if not self.as_of:
+            del said["as_of"]  # filters of the study as it stands are written as they always were
+        return said
 
     def has_row(self, facets: Mapping[str, Any]) -> bool:
         """Whether a row with these facets goes in."""

@@ -62,7 +62,7 @@ def make_file(export: Export, path: Path, progress: Progress) -> None:
             else:
                 with in_a_worker():
                     contents = contents_from(table, filters, export.language)
-            before = report.created_at if report else None
+            before = filters.moment or (report.created_at if report else None)
             origin = replace(
                 origin_of(report, table, contents, filters),
                 licence=export.study.licence,

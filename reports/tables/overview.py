@@ -7,7 +7,7 @@ from django.utils.translation import ngettext
 
 from annotation.models import Rater
 from annotation.scheme.spec import SchemeSpec
-from reports.data.arrays import INCLUDE, LEAVE_OUT, PEOPLE
+from reports.data.arrays import INCLUDE, LEAVE_OUT, PEOPLE, Filters
 from reports.data.label_table import LabelTable
 from reports.numbers.report import QuestionReport, SectionReport, StudyReport
 from reports.numbers.values import ValueReport
@@ -75,6 +75,8 @@ def about(report: StudyReport) -> list[tuple[str, str]]:
         lines.append((what, _("count as empty texts")))
     if filters.submitted_only:
         lines.append((cap(words.rows), _("submitted ones only")))
+    if filters.as_of:
+        lines.append((_("As it stood on"), stood_on(filters)))
     if wording := by_wording(report):
         lines.append((_("Labels by wording"), wording))
     if filters.apart:
@@ -98,6 +100,13 @@ def about(report: StudyReport) -> list[tuple[str, str]]:
 def seen_by(table: LabelTable) -> str:
     """Which judges were fitted to rows, or have them as examples, and how many."""
     return ", ".join(f"{code_of(table.raters[entry.rater])} {count(len(entry.rows))}" for entry in table.seen)
+
+
+def stood_on(filters: Filters) -> str:
+    """The moment as of which a report is; "" as the study stands. In UTC: a frozen report says it anywhere alike."""
+    if filters.moment is None:
+        return ""
+    return f"{filters.moment:%Y-%m-%d %H:%M:%S}".removesuffix(":00") + " UTC"
 
 
 def by_wording(report: StudyReport) -> str:

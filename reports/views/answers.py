@@ -35,6 +35,7 @@ from reports.data.arrays import Filters
 from reports.forms import FiltersForm
 from reports.hiring.telling import certificates_told, with_certificates
 from reports.live import Live, LiveReport, without_intervals
+from reports.tables.overview import stood_on
 from reports.tables.rounding import kept
 from reports.views.comparing import before_and_since
 from reports.views.pages import csv_of, keep
@@ -102,7 +103,7 @@ def _found(found: Live, filters: Filters, *, wait: bool) -> tuple[LiveReport, st
 def show(request: AppRequest, of: Asked, template: str, here: str, **context: Any) -> HttpResponse:
     """A page of the report, with its navigation, filters and downloads. `here`: the name of its address."""
     figures = [*of.live.contents.figures, *answer_figures(of.live.answers)]
-    query = of.query.urlencode()
+    query, moment = of.query.urlencode(), stood_on(of.filters)
     return render(
         request,
         template,
@@ -114,8 +115,9 @@ def show(request: AppRequest, of: Asked, template: str, here: str, **context: An
             "templates": _templates(),
             "kept_s": _KEPT_S if of.live.stands and not settings.DEBUG else 0,
             "contents": of.live.contents,
-            # Of which wording labels are is told in a sentence, with the way to all of them.
-            "about": [line for line in of.live.contents.about if line[1] != of.live.wording],
+            # Of which wording or moment labels are is told in a sentence, with the way to all of them.
+            "about": [line for line in of.live.contents.about if line[1] not in (of.live.wording, moment)],
+            "stood_on": moment,
             "digests": keep(of.study, figures, of.live.figures),
             "filtered": of.filtered,
             "pending": of.pending,
@@ -159,13 +161,13 @@ def report(request: AppRequest, study: Study) -> HttpResponse:
     of = asked(request, study)
     context = said_of(of.live.answers, study) if of.live.n_labels else {}
     if context:
-        certified = certificates_told(study)
+        certified = [] if of.filters.as_of else certificates_told(study)
         context |= {
             "certified": certified,
             "tiles": with_certificates(context["tiles"], certified),
             "has_experiments": Experiment.objects.filter(study=study).exists(),
         }
-        if not of.filters.wording:
+        if not (of.filters.wording or of.filters.as_of):
             before, n_labels = n_from_before(study)
             compared = before_and_since(study, study.scheme.version)
             context["reworded"] = {"before": before, "all": n_labels, "compared": compared}

@@ -27,6 +27,7 @@ from reports.frozen.pairing import same_judge
 from reports.live import Live
 from reports.models import Report
 from reports.tables import Head, ReportTable
+from reports.tables.overview import stood_on
 from reports.tables.rounding import kept
 from reports.views.pages import csv_of
 
@@ -153,8 +154,9 @@ def _said(first: Side, second: Side) -> list[Said]:
     """What the reports are of, filter by filter; where only one has a filter, the other has everything."""
     one, other = dict(first.contents.about), dict(second.contents.about)
     names = list(dict.fromkeys([*one, *other]))
+    without = {_("As it stood on"): _("as the study stands")}
     everything = _("everything")
-    return [Said(name, one.get(name, everything), other.get(name, everything)) for name in names]
+    return [Said(name, *(of.get(name, without.get(name, everything)) for of in (one, other))) for name in names]
 
 
 def _groups(found: Comparison, first: Contents, second: Contents) -> list[ChangedGroup]:
@@ -181,7 +183,7 @@ def _groups(found: Comparison, first: Contents, second: Contents) -> list[Change
 
 
 class MomentForm(forms.Form):
-    """Of when a side is: as the study stands, or frozen."""
+    """What a side is of: the study, or what is frozen."""
 
     moment = forms.ModelChoiceField(
         label=gettext_lazy("Moment"),
@@ -203,6 +205,11 @@ class Choice:
     title: str
     moment: MomentForm
     filters: FiltersForm
+
+    @property
+    def opens(self) -> bool:
+        """Whether a filter is not understood that stands among what goes in."""
+        return bool(self.filters.errors.keys() - {"as_of"})
 
 
 @require_GET
@@ -248,4 +255,6 @@ def _side(study: Study, choice: Choice) -> Side | None:
     except Refused as refused:
         choice.filters.add_error(None, str(refused))
         return None
-    return Side(_("as the study stands"), live.contents, filters)
+    said = stood_on(filters)
+    title = _("as it stood on %(moment)s") % {"moment": said} if said else _("as the study stands")
+    return Side(title, live.contents, filters)

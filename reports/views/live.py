@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
+
 from django.core.exceptions import NON_FIELD_ERRORS
 from django.http import HttpResponse, HttpResponseBadRequest, StreamingHttpResponse
 from django.http.response import HttpResponseBase
@@ -19,6 +23,7 @@ from reports.answers import answers_of
 from reports.contents import Contents, contents_of
 from reports.data.arrays import Filters
 from reports.data.cells import study_data
+from reports.exports import labels as long_form
 from reports.forms import FiltersForm
 from reports.live import Live
 from reports.numbers.report import StudyReport, compute
@@ -46,7 +51,7 @@ def report_xlsx(request: AppRequest, study: Study) -> HttpResponseBase:
         return found
     filters, contents = found
     note_looks(sheets=exported_labels.sheets_in(study, filters), user=request.user)
-    content = exports.report_xlsx(contents, exported_labels.header(study), exported_labels.lines(study, filters))
+    content = exports.report_xlsx(contents, *_labels(study, filters))
     return _download(HttpResponse(content, content_type=_XLSX), f"{study.slug}-report.xlsx")
 
 
@@ -57,8 +62,17 @@ def labels_csv(request: AppRequest, study: Study) -> HttpResponseBase:
     if not form.is_valid():
         return _not_understood(form)
     note_looks(sheets=exported_labels.sheets_in(study, form.filters()), user=request.user)
-    lines = exports.labels_csv(exported_labels.header(study), exported_labels.lines(study, form.filters()))
+    lines = exports.labels_csv(*_labels(study, form.filters()))
     return _download(StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8"), f"{study.slug}-labels.csv")
+
+
+def _labels(study: Study, filters: Filters) -> tuple[tuple[str, ...], Iterator[tuple[str, ...]]]:
+    """The headings and lines of the labels: those that stand, or that stood at the moment of the filters."""
+    if filters.moment is None:
+        return exported_labels.header(study), exported_labels.lines(study, filters)
+    table = queries.label_table(study, replace(filters, normalisations={}), notes=True)
+    told = table, filters.questions, queries.rows_about(study, table)
+    return long_form.header(table), chain(long_form.records(*told), long_form.skipped(*told))
 
 
 @require_GET
