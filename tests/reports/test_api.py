@@ -120,6 +120,7 @@ def test_filters_are_those_of_the_page_and_echoed(study: Study, api: APIClient) 
         "apart": "",
         "seen": "",
         "wording": "",
+        "as_of": "",
         "encoder": FALLBACK,
         "threshold": list(THRESHOLDS),
         "metric": [],
