@@ -67,6 +67,19 @@ class DottedForm(forms.Form):
                 self.add_error(None, _("There is nothing to choose by “%(name)s” in this study.") % {"name": name[:80]})
 
 
+class _Moment(forms.DateTimeInput):
+    """A browser's field of a time takes none with an offset: one that a program gave stands there as the site's."""
+
+    def format_value(self, value: Any) -> str | None:
+        try:
+            moment = datetime.fromisoformat(value)
+            if moment.tzinfo is not None:
+                value = timezone.make_naive(moment).isoformat(timespec="seconds")
+        except (TypeError, ValueError, OverflowError):  # no text, or no time: as it was given
+            pass
+        return super().format_value(value)
+
+
 class _Box(forms.CheckboxInput):
     """It is ticked in a form; a program writes what a switch may be."""
 
@@ -209,7 +222,7 @@ class FiltersForm(DottedForm):
             self._add_wordings([*(version for version, _end in earlier[1:]), study.scheme.version])
         self.fields["as_of"] = forms.DateTimeField(
             label=_("As it stood on (time in %(zone)s)") % {"zone": timezone.get_current_timezone_name()},
-            widget=forms.DateTimeInput(attrs={"type": "datetime-local", "step": "1"}),
+            widget=_Moment(attrs={"type": "datetime-local", "step": "1"}),
             required=False,
         )
         self._began = study.created_at.replace(microsecond=0)

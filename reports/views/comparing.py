@@ -183,13 +183,13 @@ def _groups(found: Comparison, first: Contents, second: Contents) -> list[Change
 
 
 class MomentForm(forms.Form):
-    """What a side is of: the study, or what is frozen."""
+    """What a side is of: what is frozen, or the study's labels."""
 
     moment = forms.ModelChoiceField(
-        label=gettext_lazy("Moment"),
+        label=gettext_lazy("Frozen report"),
         queryset=Report.objects.none(),
         required=False,
-        empty_label=gettext_lazy("as the study stands"),
+        empty_label=gettext_lazy("none"),
     )
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
@@ -199,7 +199,7 @@ class MomentForm(forms.Form):
 
 @dataclass(frozen=True)
 class Choice:
-    """How one side is chosen: its moment, and its filters, which count as the study stands only."""
+    """How one side is chosen: what is frozen, or filters of the study's labels."""
 
     prefix: str
     title: str
@@ -246,6 +246,9 @@ def _side(study: Study, choice: Choice) -> Side | None:
         return None
     frozen: Report | None = choice.moment.cleaned_data["moment"]
     if frozen is not None:
+        if choice.filters["as_of"].value():
+            choice.filters.add_error("as_of", _("A frozen report stays as it was frozen: leave this empty."))
+            return None
         return of_frozen(frozen)
     if not choice.filters.is_valid():
         return None

@@ -302,6 +302,26 @@ def test_no_other_moment_is_taken(
     assert "<details open><summary>What goes in" not in page.content.decode()
 
 
+def test_a_frozen_report_has_no_other_moment(leases: Leases, changed: datetime, client_of: ClientOf) -> None:
+    """It was compared as it was frozen, and nothing said that the moment did not count."""
+    frozen = actions.freeze(study=leases.study, title="Then", filters=Filters(), by=None)
+    reader, address = client_of(leases.researcher), reverse("reports:compare-live", args=["leases"])
+    page = reader.get(address, {"a-moment": str(frozen.pk), "b-as_of": f"{changed:%Y-%m-%dT%H:%M:%S}"})
+    assert page.context["first"].frozen == frozen
+    page = reader.get(address, {"a-moment": str(frozen.pk), "a-as_of": f"{changed:%Y-%m-%dT%H:%M:%S}"})
+    assert "A frozen report stays as it was frozen: leave this empty." in page.content.decode()
+    assert "first" not in page.context
+
+
+def test_a_time_with_an_offset_stands_in_the_field_too(leases: Leases, changed: datetime, client_of: ClientOf) -> None:
+    """A browser's field of a time takes none with an offset: it was empty, and the next filter lost the moment."""
+    local = timezone.localtime(changed)
+    page = client_of(leases.researcher).get(
+        reverse("reports:report", args=["leases"]), {"as_of": changed.astimezone(UTC).isoformat()}
+    )
+    assert f'value="{local:%Y-%m-%dT%H:%M:%S}"' in page.content.decode()
+
+
 def test_files_of_labels_have_those_of_then(leases: Leases, changed: datetime, client_of: ClientOf) -> None:
     reader, address = client_of(leases.researcher), reverse("reports:labels", args=["leases"])
     now, then = (
