@@ -473,13 +473,14 @@ def entry_of(name: str, head: str = "") -> str:
     return _BY_HEAD.get(head) or _entry_of(name.strip(), get_language() or "en")
 
 
-def entries_of(names: Iterable[str]) -> list[Entry]:
-    """The entries that these lead to, whatever language a report was frozen in."""
+def entries_of(names: Iterable[tuple[str, str]]) -> list[Entry]:
+    """The entries that these lead to, each a name and the key of its column or "" (`entry_of`), whatever language a
+    report was frozen in."""
     keys = set()
     different = set(names)
     for language, _name in settings.LANGUAGES:
         with translation.override(language):
-            keys |= {entry_of(name) for name in different}
+            keys |= {entry_of(name, head) for name, head in different}
     return [entry for entry in ENTRIES if entry.key in keys]
 
 

@@ -84,13 +84,13 @@ def readme(contents: Contents, table: LabelTable, origin: Origin) -> str:
     return "\n".join(lines)
 
 
-def _names(contents: Contents) -> Iterator[str]:
-    """What the tables call their figures: in headings, or line by line."""
+def _names(contents: Contents) -> Iterator[tuple[str, str]]:
+    """What the tables call their figures, as `glossary.entries_of` takes it: in headings, or line by line."""
     for table in contents.tables:
         for place, head in enumerate(table.heads):
-            yield from (head.group, head.title)
+            yield from ((head.group, ""), (head.title, head.key))
             if place == 0 or head.key == "metric":
-                yield from (value for row in table.rows if isinstance(value := row[place], str))
+                yield from ((value, "") for row in table.rows if isinstance(value := row[place], str))
 
 
 def citation(origin: Origin, table: LabelTable) -> str:

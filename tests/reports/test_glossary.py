@@ -59,3 +59,8 @@ def test_one_sign_of_two_meanings_is_told_apart_by_its_column() -> None:
     """Spearman's ρ of a judge on numbers led to the ρ of the Alternative Annotator Test."""
     assert glossary.entry_of("ρ", "advantage") == "alternative-annotator-test"
     assert glossary.entry_of("ρ", "spearman") == "correlation"
+
+
+def test_entries_of_what_a_report_has_go_by_the_columns_too() -> None:
+    named = [("ρ", "spearman"), ("Nonsense", ""), ("F1", "bertscore")]
+    assert [entry.key for entry in glossary.entries_of(named)] == ["correlation", "bertscore"]
