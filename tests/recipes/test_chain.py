@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
+from django.core.validators import validate_slug
 from django.test import Client
 from django.urls import reverse
 
@@ -239,12 +240,16 @@ def test_a_model_on_a_server_does_every_step(told: Callable[..., str]) -> None:
     mine = Judge.objects.filter(model=model)
     assert set(mine.filter(method="writing").values_list("chat_template", flat=True)) == {True}
     roles = {"chooses", "parses", "looks", "examines"}
-    assert set(mine.values_list("name", flat=True)) == {f"{MODEL}-{role}" for role in roles}
+    assert set(mine.values_list("name", flat=True)) == {f"models-writer-gguf-{role}" for role in roles}
     other = model_called(MODEL, server="http://127.0.0.1:7/v1")
-    assert {judge.name for judge in judges.of_model(other).values()} == {f"{other.name}-{role}" for role in roles}
-    # Who was called after the model's address, as before, goes on.
-    mine.filter(name=f"{MODEL}-chooses").update(name=f"{model.name}-chooses")
-    assert judges.of_model(model)["chooses"].name == f"{model.name}-chooses"
+    theirs = [judge.name for judge in judges.of_model(other).values()]
+    assert len(set(theirs)) == len(roles)
+    for name in theirs:
+        validate_slug(name)
+    # Who was called after the model's address, as at first, goes on.
+    for before in (f"{model.name}-chooses", f"{MODEL}-chooses"):
+        mine.filter(name__endswith="-chooses").update(name=before)
+        assert judges.of_model(model)["chooses"].name == before
 
 
 @pytest.mark.django_db

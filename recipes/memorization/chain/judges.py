@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import chain, count
 
@@ -18,14 +19,15 @@ _PROMPTS = {
     PARSES: "parsing-writing",
     EXAMINES: "nonsense-writing",
 }
+_NOT_IN_NAMES = re.compile("[^A-Za-z0-9_-]+")
 _LONGEST = {CHOOSES: 300, PARSES: 900, EXAMINES: 60}  # tokens of an answer
 
 
 def of_model(
     model: LanguageModel, *, chat_form: bool = True, longest: Mapping[str, int] | None = None
 ) -> dict[str, Judge]:
-    """{role: judge} of one model, each stored once and called `MODEL-ROLE`, of a model on a server by its name there.
-    They write at temperature 0.
+    """{role: judge} of one model, each stored once and called `MODEL-ROLE`, of a model on a server by its name there,
+    in what a judge's name may have. They write at temperature 0.
 
     `longest`: tokens of an answer, of roles that are to have others than usual.
 
@@ -34,8 +36,10 @@ def of_model(
     """
     made = {}
     for role, file in {**_PROMPTS, LOOKS: cloze.prompt_name()}.items():
-        names = [f"{name[-50:]}-{role}" for name in (model.served_name or model.name, model.name)]
-        known = Judge.objects.filter(name__in=names, model=model).select_related("model", "prompt")
+        models = (model.served_name or model.name, model.name)
+        names = [f"{_NOT_IN_NAMES.sub('-', name[-50:]).strip('-')}-{role}" for name in models]
+        before = [f"{name[-50:]}-{role}" for name in models]  # as they were called at first: their chains go on
+        known = Judge.objects.filter(name__in=[*names, *before], model=model).select_related("model", "prompt")
         made[role] = known.order_by("pk").first() or _made(
             model, role, _free(names), file, chat_form=chat_form, longest={**_LONGEST, **(longest or {})}
         )
