@@ -14,17 +14,25 @@ class Cooking(packs.Pack):
         from annotation import doors
         from annotation.models import Role
         from annotation.queries import setup
-        from recipes.cooking import actions, exchange, extracting, retrieval_queries, vocabulary
+        from recipes.cooking import actions, exchange, extracting, retrieval_queries, rows, vocabulary
         from recipes.cooking.queries import readers_of, recipe_text, stored_page
         from recipes.cooking.taking_apart import parsers
         from reports import doors as report_doors
         from work import kinds
 
         doors.register_tab(
-            position=20, label=_("Documents"), url_name="recipes:documents", roles={Role.MANAGER, Role.RESEARCHER}
+            position=20,
+            label=_("Documents"),
+            url_name="recipes:documents",
+            roles={Role.MANAGER, Role.RESEARCHER},
+            fits=rows.may_be_pages,
         )
         doors.register_tab(
-            position=22, label=_("Search"), url_name="recipes:searches", roles={Role.MANAGER, Role.RESEARCHER}
+            position=22,
+            label=_("Search"),
+            url_name="recipes:searches",
+            roles={Role.MANAGER, Role.RESEARCHER},
+            fits=rows.may_be_pages,
         )
         doors.register_setup_step(
             doors.SetupStep(

@@ -14,12 +14,14 @@ class IngredientStates(packs.Pack):
         from annotation.models import Role
         from annotation.queries import setup
         from judges import doors as judging
+        from recipes.cooking import rows
         from recipes.ingredient_states import demo_study, exchange
-        from recipes.ingredient_states.probing import registering
-        from recipes.ingredient_states.queries import picture_address, picture_of, place_of
+        from recipes.ingredient_states.probing import derivers, registering
+        from recipes.ingredient_states.queries import SCHEME, picture_address, picture_of, place_of
 
         registering.register()
         exchange.register()
+        rows.register_other_rows(SCHEME, *derivers.FORMS)
         doors.register_tab(
             position=24,
             label=_("Graphs"),

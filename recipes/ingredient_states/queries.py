@@ -18,6 +18,7 @@ from recipes.ingredient_states.models import Picture
 from recipes.ingredient_states.recipe_files import Graph, RecipeFile
 from recipes.ingredient_states.recipe_files import Picture as PictureFile
 
+SCHEME = "ingredient-states"
 _AT_ONCE = 100  # sheets that are read together
 
 

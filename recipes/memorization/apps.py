@@ -41,6 +41,7 @@ class Memorization(packs.Pack):
         from annotation.models import Role
         from annotation.queries import undoing
         from judges import doors as judge_doors
+        from recipes.cooking import rows
         from recipes.memorization import candidates, chain, cloze, demo_study, derivers, names, verdict
         from recipes.memorization.chain import following
         from recipes.memorization.models import FrozenVerdict
@@ -48,6 +49,7 @@ class Memorization(packs.Pack):
 
         post_migrate.connect(_guard_verdicts, sender=self)
         undoing.NAMES |= {FrozenVerdict: _("frozen verdicts")}
+        rows.register_other_rows(names.SCHEME, candidates.SCHEME, chain.PARSING, chain.NONSENSE)
         doors.register_tab(
             position=15,
             label=_("Names"),

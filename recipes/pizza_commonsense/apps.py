@@ -21,10 +21,12 @@ class PizzaCommonsense(packs.Pack):
         from annotation.deriving.making import Deriver, asks
         from annotation.models import Role
         from annotation.queries import setup
+        from recipes.cooking import rows
         from recipes.pizza_commonsense import actions, derivers, exchange, queries, records
         from reports import doors as report_doors
 
         exchange.register()
+        rows.register_other_rows(records.SCHEME, actions.LONG, derivers.SYSTEMS)
         doors.register_tab(
             position=16,
             label=_("Tables"),

@@ -23,9 +23,10 @@ from django.urls import reverse
 from pytest_django import Settings
 
 from annotation import actions as annotating
+from annotation import doors
 from annotation.exchange.background import cancel_import
-from annotation.models import Import, Sheet, User
-from recipes.cooking import actions
+from annotation.models import Import, Role, Sheet, Study, User
+from recipes.cooking import actions, rows
 from recipes.cooking.actions import documents
 from recipes.cooking.parsing import parse_recipe
 from recipes.memorization.demo_study import paper_scheme
@@ -428,3 +429,17 @@ def test_a_study_of_something_else_is_not_asked_to_mend_recipes(leases: Leases, 
     listed = manager.get(reverse("recipes:documents", args=["leases"])).content.decode()
     assert "come from a table" in listed
     assert "Add a recipe" not in listed
+
+
+@pytest.mark.django_db
+def test_only_studies_whose_rows_may_be_web_pages_have_a_search_and_documents(leases: Leases) -> None:
+    """Names, candidates, tables, graphs and answers are no web pages, and had both tabs."""
+    found = {
+        slug
+        for slug, file in doors.shipped_schemes().items()
+        for study in [Study(scheme=builders.scheme(file.read_text(encoding="utf-8")))]
+        if rows.may_be_pages(study)
+    }
+    assert found == {"recipe-memorization"}
+    leases.study.roles = frozenset({Role.MANAGER})
+    assert {"Search", "Documents"} <= {str(tab.label) for tab in doors.tabs_for(leases.study)}  # a user's own scheme

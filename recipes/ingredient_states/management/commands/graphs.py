@@ -17,8 +17,6 @@ from annotation.models import Study, User
 from annotation.scheme.spec import load_scheme
 from recipes.ingredient_states import actions, exports, queries, reading
 
-SCHEME = "ingredient-states"
-
 
 class Command(BaseCommand):
     help = (
@@ -101,6 +99,6 @@ def _study(slug: str, title: str | None, manager: str | None) -> Study:
     by = User.objects.filter(username=manager).first() if manager else None
     if manager and by is None:
         raise CommandError(f"There is no user “{manager}”.")
-    source = doors.shipped_schemes()[SCHEME].read_text(encoding="utf-8")
+    source = doors.shipped_schemes()[queries.SCHEME].read_text(encoding="utf-8")
     scheme = annotating.store_scheme(spec=load_scheme(source), source=source)
     return annotating.create_study(slug=slug, title=title, scheme=scheme, by=by)
