@@ -163,13 +163,12 @@ def _panels_by_sheet(report: StudyReport, question: QuestionReport) -> Iterator[
             }
         )
     whole = _("the dashed line is that of people over all %(sheets)s") % {"sheets": words.sheets}
-    merge = question.ceiling.merge
     how = _("A panel a %(sheet)s, each judge held against one person at a time; %(whole)s.") % {
         "sheet": words.sheet,
         "whole": whole,
     }
-    if merge is not None and question.judges:
-        how += " " + _("Options as judges are held against people: %(merge)s.") % {"merge": merge.title}
+    if question.judges:
+        how = " ".join([how, *_of_merge(question)])
     by_rows = (
         _("Lines: 95 %% intervals by %(rows)s (t).")
         if report.filters.said_by_t
@@ -219,6 +218,11 @@ def _panels_by_sheet(report: StudyReport, question: QuestionReport) -> Iterator[
             alt=_("%(n)s panels; values lie between %(low).2f and %(high).2f. %(first)s")
             % {"n": len(panels), "low": min(values), "high": max(values), "first": _ends(names[0], panels)},
         )
+
+
+def _of_merge(question: QuestionReport) -> Iterator[str]:
+    if question.ceiling.merge is not None:
+        yield _("Options as judges are held against people: %(merge)s.") % {"merge": question.ceiling.merge.title}
 
 
 def _ends(name: str, panels: Sequence[dict[str, Any]]) -> str:
@@ -496,9 +500,14 @@ def _selective(question: QuestionReport, sure: Sequence[JudgeResult]) -> Figure:
             "x_title": _("Coverage: the share of cells that the judge keeps"),
             "y_title": _("Accuracy"),
         },
-        how=_(
-            "Each judge keeps the cells of which it is surest, the fewest at the left, and people get the others. What "
-            "at least one person chose is right. The left end rests on few cells."
+        how=" ".join(
+            [
+                _(
+                    "Each judge keeps the cells of which it is surest, the fewest at the left, and people get the "
+                    "others. What at least one person chose is right. The left end rests on few cells."
+                ),
+                *_of_merge(question),
+            ]
         ),
         alt=" ".join(told),
     )
