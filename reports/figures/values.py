@@ -44,7 +44,7 @@ def _distribution(question: ValueReport, spread: Spread) -> Figure:
             spread.n,
         )
         % {"n": count(spread.n)},
-        alt=_("%(n)s bins from %(low)g to %(high)g; most answers of people lie between %(from)g and %(to)g.")
+        alt=_("%(n)s bins from %(low)g to %(high)g; people's answers are most frequent between %(from)g and %(to)g.")
         % {
             "n": spread.people.size,
             "low": low,
@@ -72,7 +72,7 @@ def _differences(question: ValueReport, of: ValueJudge) -> Figure:
         % {}
     ]
     if step > 1:
-        how.append(_("Of many points each %(n)sth is drawn.") % {"n": step})
+        how.append(_("Of many points one in %(n)s is drawn.") % {"n": step})
     how.append(ngettext("Rests on %(n)s pair.", "Rests on %(n)s pairs.", numbers.n) % {"n": count(numbers.n)})
     return Figure(
         key=f"{question.data.name}.differences.{of.judge.code}",
