@@ -5,6 +5,8 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from django import forms
+from django.core.exceptions import NON_FIELD_ERRORS
+from django.http import HttpResponse, HttpResponseBadRequest
 from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -406,3 +408,16 @@ class ExportForm(forms.Form):
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["report"].queryset = Report.objects.filter(study=study)  # type: ignore[attr-defined]
+
+
+def not_understood(*asked: forms.Form) -> HttpResponse:
+    """What a download answers to a query that it does not understand: a file of everything would pass for what was
+    asked for, so there is none."""
+    said = [
+        str(error) if name == NON_FIELD_ERRORS else f"{form.add_prefix(name)}: {error}"
+        for form in asked
+        for name, errors in form.errors.items()
+        for error in errors
+    ]
+    text = [gettext("Nothing is downloaded, since these filters are not understood:"), *said]
+    return HttpResponseBadRequest("\n".join(text), content_type="text/plain; charset=utf-8")

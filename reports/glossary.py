@@ -286,7 +286,7 @@ ENTRIES: tuple[Entry, ...] = (
             "says. The bound goes by whole documents (or sheets), whose errors come together; the thresholds are "
             "tested in an order that development documents set, so that none has to be corrected for the others."
         ),
-        "U = CP_{1−δ}(n_wrong, n/d),  d = n Var(p̂) / (p̂ (1 − p̂)), the variance by documents",
+        "U = CP_{1−δ}(n_wrong/d, n/d),  d = n Var(p̂) / (p̂ (1 − p̂)), the variance by documents",
         "Korn & Graubard (1998), Survey Methodology 24; Angelopoulos et al. (2021), Learn then Test",
     ),
     Entry(
@@ -294,7 +294,7 @@ ENTRIES: tuple[Entry, ...] = (
         _("Confidence sequence of a judge at work"),
         _(
             "Between which bounds the error of the accepted cells lies, by documents. It may be looked at after every "
-            "document: that it ever misses the error is no likelier than the certificate’s risk."
+            "document: that either bound by itself ever misses the error is no likelier than the certificate’s risk."
         ),
         "C_t = {m : K_t(m) < 1/α},  K_t(m) = Π_i (1 + λ_i (x_i − m))",
         "Waudby-Smith & Ramdas (2024), Journal of the Royal Statistical Society B 86",

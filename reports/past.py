@@ -109,8 +109,16 @@ class Then(Now):
 
     @property
     def _begun(self) -> Q:
-        changed = LabelEvent.objects.filter(assignment=OuterRef("pk"), at__lte=self.moment)
+        """Who clears what is clear leaves an event, and has begun nothing."""
+        changed = self._touched.exclude(
+            before=None, value_before=None, skip_before="", after=None, value_after=None, skip_after=""
+        )
         return Q(started_at__lte=self.moment) | Q(submitted_at__lte=self.moment) | Q(Exists(changed))
+
+    @property
+    def _touched(self) -> QuerySet[LabelEvent]:
+        """The changes of a piece of work by then."""
+        return LabelEvent.objects.filter(assignment=OuterRef("pk"), at__lte=self.moment)
 
     def work(self, given: QuerySet[Assignment]) -> QuerySet[Assignment]:
         """What was there. Of what was given without a plan: to judges by a run, to a crowd when it came; what came in a
@@ -121,7 +129,7 @@ class Then(Now):
         by_a_run = WorkItem.objects.filter(assignment=OuterRef("pk"), run__started_at__lte=self.moment)
         return given.filter(
             ~Q(state=State.WITHDRAWN) | with_its_row,
-            Q(plan__applied_at__lte=self.moment) | self._begun | by_hand | Q(Exists(by_a_run)),
+            Q(plan__applied_at__lte=self.moment) | self._begun | Exists(self._touched) | by_hand | Exists(by_a_run),
         )
 
     def absent(self) -> set[int]:
@@ -144,14 +152,19 @@ class Then(Now):
             default=False,
             output_field=BooleanField(),
         )
-        other = _told(_OF_CELL.filter(number__lt=OuterRef("pk")))
-        other = other.exclude(chosen=OuterRef("chosen"), written=OuterRef("written")).order_by("-number").values("pk")
-        first = _OF_CELL.filter(number__gt=OuterRef("other")).order_by("number")
+        another = _told(_OF_CELL.filter(number__lt=OuterRef("pk")))
+        another = another.exclude(chosen=OuterRef("chosen"), written=OuterRef("written"))
+        another = another.order_by("-number").values("pk")
+        restored = _OF_CELL.filter(number__gt=OuterRef("other"), number__lte=OuterRef("pk"), restored_to__isnull=False)
+        first = _OF_CELL.filter(number__gt=OuterRef("other_then")).order_by("number")
         answered = self._last().filter(Q(after__isnull=False) | Q(value_after__isnull=False))
         labels: QuerySet[Any] = (
             _told(answered)
-            .annotate(other=Coalesce(Subquery(other[:1]), 0))
-            .annotate(given=Subquery(first.values(since=Coalesce("restored_to", "at"))[:1]))
+            .annotate(other=Coalesce(Subquery(another[:1]), 0))
+            # What was restored was given by the moment that it was restored to.
+            .annotate(back_to=Coalesce(Subquery(restored.order_by("-number").values("restored_to")[:1]), self.moment))
+            .annotate(other_then=Coalesce(Subquery(another.filter(at__lte=OuterRef("back_to"))[:1]), 0))
+            .annotate(given=Subquery(first.values("at")[:1]))
             .annotate(
                 option_id=F("after_id"),
                 value=F("value_after"),

@@ -81,6 +81,7 @@ def _as_it_was(change: Change, first_look: datetime | None, *, shown: bool) -> L
     if then is not None and then.code_after:
         exposed = shown or then.drafted_from_id is not None or _is_before(first_look, change)
         label = Label(**here, option=then.after, value=then.value_after, note=then.note, preset=then.preset)
-        label.exposed, label.drafted_from_id, label.confirmed_at = exposed, then.drafted_from_id, then.confirmed_at
+        label.exposed = exposed and not then.preset  # which nobody chose
+        label.drafted_from_id, label.confirmed_at = then.drafted_from_id, then.confirmed_at
         return label
     return Skip(**here, reason=then.skip_after) if then is not None and then.skip_after else None

@@ -49,7 +49,7 @@ class Memorization(packs.Pack):
 
         post_migrate.connect(_guard_verdicts, sender=self)
         undoing.NAMES |= {FrozenVerdict: _("frozen verdicts")}
-        rows.register_other_rows(names.SCHEME, candidates.SCHEME, chain.PARSING, chain.NONSENSE)
+        rows.register_other_rows(names.SCHEME, candidates.SCHEME, chain.PARSING, verdict.NONSENSE)
         doors.register_tab(
             position=15,
             label=_("Names"),

@@ -12,8 +12,7 @@ from functools import cache
 from typing import Any
 
 from django.conf import settings
-from django.core.exceptions import NON_FIELD_ERRORS
-from django.http import Http404, HttpResponse, HttpResponseBadRequest, QueryDict
+from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import translation
@@ -32,7 +31,7 @@ from reports.answer_figures import answer_figures
 from reports.answer_table import KEY, answer_table
 from reports.answers import Answers, Estimate, JudgeAnswer, Line, Measure
 from reports.data.arrays import Filters
-from reports.forms import FiltersForm
+from reports.forms import FiltersForm, not_understood
 from reports.hiring.telling import certificates_told, with_certificates
 from reports.live import Live, LiveReport, without_intervals
 from reports.tables.overview import stood_on
@@ -165,7 +164,8 @@ def report(request: AppRequest, study: Study) -> HttpResponse:
         context |= {
             "certified": certified,
             "tiles": with_certificates(context["tiles"], certified),
-            "has_experiments": Experiment.objects.filter(study=study).exists(),
+            # Like certificates they go on: what they say of the study is not of then.
+            "has_experiments": not of.filters.as_of and Experiment.objects.filter(study=study).exists(),
         }
         if not (of.filters.wording or of.filters.as_of):
             before, n_labels = n_from_before(study)
@@ -448,25 +448,15 @@ def table_csv(request: AppRequest, study: Study) -> HttpResponse:
     query = asked_query(request)
     form = FiltersForm(query, study=study)
     if not form.is_valid():
-        return _not_understood(form)
+        return not_understood(form)
     try:
         live = Live(study).made(form.filters())
     except Refused as refused:
         form.add_error(None, str(refused))
-        return _not_understood(form)
+        return not_understood(form)
     if request.GET.get("table") == KEY:
         return csv_of(answer_table(live.answers))
     return csv_of(next((table for table in live.contents.tables if table.key == request.GET.get("table")), None))
-
-
-def _not_understood(form: FiltersForm) -> HttpResponse:
-    said = [
-        str(error) if name == NON_FIELD_ERRORS else f"{name}: {error}"
-        for name, errors in form.errors.items()
-        for error in errors
-    ]
-    text = [_("Nothing is downloaded, since these filters are not understood:"), *said]
-    return HttpResponseBadRequest("\n".join(text), content_type="text/plain; charset=utf-8")
 
 
 def _topic(request: AppRequest, study: Study, key: str) -> tuple[Asked, topics.Topic]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 from urllib.parse import urlencode
 
@@ -21,12 +22,12 @@ from annotation.people.access import AppRequest, for_roles
 from reports import topics
 from reports.contents import Contents, read_contents
 from reports.data.arrays import Filters, worded
-from reports.forms import FiltersForm
+from reports.forms import FiltersForm, not_understood
 from reports.frozen.comparison import Comparison, NumberChange, compare_with_intervals
 from reports.frozen.pairing import same_judge
 from reports.live import Live
 from reports.models import Report
-from reports.tables import Head, ReportTable
+from reports.tables import Head, ReportTable, Value
 from reports.tables.overview import stood_on
 from reports.tables.rounding import kept
 from reports.views.pages import csv_of
@@ -107,20 +108,23 @@ def differences(first: Side, second: Side) -> ReportTable:
             Head(f"{key}_high", _("to"), "number", name),
         ]
     heads.append(Head("difference", _("Difference"), "number"))
-    rows = tuple(
-        (
-            change.table.full_title,
-            change.row,
-            change.head.full_title,
-            change.first,
-            *(change.first_ends or (None, None)),
-            change.second,
-            *(change.second_ends or (None, None)),
-            None if change.difference is None else kept(change.difference),
-        )
-        for change in compare_with_intervals(one, other).changes
-    )
+    rows = tuple(_difference(change) for change in compare_with_intervals(one, other).changes)
     return ReportTable("differences", "", _("What differs"), tuple(heads), rows)
+
+
+def _difference(change: NumberChange) -> tuple[Value, ...]:
+    first, second = (_("not in it") if change.only_in == other else None for other in ("second", "first"))
+    by = change.difference
+    return (
+        change.table.full_title,
+        change.row,
+        change.head.full_title,
+        first or change.first,
+        *(change.first_ends or (None, None)),
+        second or change.second,
+        *(change.second_ends or (None, None)),
+        kept(by) if isinstance(by, float) else by,
+    )
 
 
 def _names(first: Side, second: Side) -> tuple[str, str]:
@@ -216,17 +220,19 @@ class Choice:
 @for_roles(Role.RESEARCHER, Role.MANAGER)
 def compare_live(request: AppRequest, study: Study, form: str = "") -> HttpResponse:
     """Two sides chosen on the page; nothing is frozen for it. `form` "csv": all that differs, as a spreadsheet reads
-    it, once both sides are understood."""
+    it."""
     asked = any(name.startswith(("a-", "b-")) for name in request.GET)
     choices = [_choice(request, study, prefix, asked) for prefix in ("a", "b")]
     context: dict[str, Any] = {"study": study, "choices": choices, "asked": asked, "here": "reports:compare-live"}
-    if asked:
+    if asked or form:
         sides = [side for choice in choices if (side := _side(study, choice)) is not None]
         if len(sides) == 2:
             if form == "csv":
                 return csv_of(differences(*sides))
             csv = f"{reverse('reports:compare-live-csv', args=[study.slug])}?{request.GET.urlencode()}"
             context |= {"csv": csv, **compared(*sides)}
+        elif form == "csv":
+            return not_understood(*chain.from_iterable((choice.moment, choice.filters) for choice in choices))
     return render(request, "reports/compare.html", context)
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from functools import wraps
 from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.cache import caches
 from django.http import HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import translation
@@ -16,7 +18,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation.actions import Refused
 from annotation.models import Role, Study
-from annotation.people.access import AppRequest, for_roles, posted_from
+from annotation.people.access import AppRequest, P, StudyView, for_roles, posted_from
 from reports import actions
 from reports.answer_figures import answer_figures
 from reports.answer_table import KEY, answer_table
@@ -69,6 +71,20 @@ def _report(study: Study, pk: int) -> Report:
     return get_object_or_404(study.reports.select_related("created_by"), pk=pk)
 
 
+def _reads_labels(view: StudyView[P]) -> StudyView[P]:
+    """For what is computed from frozen labels: where this version cannot read them, the report's page says so."""
+
+    @wraps(view)
+    def wrapper(request: AppRequest, study: Study, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        try:
+            return view(request, study, *args, **kwargs)
+        except UnknownFormat:
+            messages.error(request, _("The labels of this report cannot be read by this version of Palate."))
+            return redirect("reports:frozen", study.slug, kwargs["pk"])
+
+    return wrapper
+
+
 @require_GET
 @for_roles(Role.RESEARCHER, Role.MANAGER)
 def frozen(request: AppRequest, study: Study, pk: int) -> HttpResponse:
@@ -77,14 +93,10 @@ def frozen(request: AppRequest, study: Study, pk: int) -> HttpResponse:
 
 @for_roles(Role.RESEARCHER, Role.MANAGER, archived=True)
 @posted_from("reports:frozen")
+@_reads_labels
 def recompute(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     report = _report(study, pk)
-    try:
-        again = recomputing.recompute(report)
-    except UnknownFormat:
-        messages.error(request, _("The labels of this report cannot be read by this version of Palate."))
-        return redirect("reports:frozen", study.slug, pk)
-    return _page(request, study, report, again)
+    return _page(request, study, report, recomputing.recompute(report))
 
 
 def _page(
@@ -152,6 +164,7 @@ def compare(request: AppRequest, study: Study, pk: int, form: str = "") -> HttpR
 
 @require_GET
 @for_roles(Role.RESEARCHER, Role.MANAGER)
+@_reads_labels
 def frozen_figure(request: AppRequest, study: Study, pk: int, key: str, ending: str) -> HttpResponse:
     report = _report(study, pk)
     found = next((figure for figure in read_contents(report.results).figures if figure.key == key), None)
@@ -163,6 +176,7 @@ def frozen_figure(request: AppRequest, study: Study, pk: int, key: str, ending: 
 
 @require_GET
 @for_roles(Role.RESEARCHER, Role.MANAGER)
+@_reads_labels
 def frozen_table(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     """One table of a frozen report as a spreadsheet reads it."""
     report = _report(study, pk)
@@ -175,6 +189,7 @@ def frozen_table(request: AppRequest, study: Study, pk: int) -> HttpResponse:
 
 @require_GET
 @for_roles(Role.RESEARCHER, Role.MANAGER)
+@_reads_labels
 def frozen_cells(request: AppRequest, study: Study, pk: int, form: str = "") -> HttpResponse:
     """The cells behind a count of a frozen confusion table, from the labels that are frozen with it; `form` "csv": all
     of them, as a spreadsheet reads them."""

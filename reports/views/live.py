@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
 
-from django.core.exceptions import NON_FIELD_ERRORS
-from django.http import HttpResponse, HttpResponseBadRequest, StreamingHttpResponse
+from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from annotation.actions import Refused, note_looks
@@ -24,7 +22,7 @@ from reports.contents import Contents, contents_of
 from reports.data.arrays import Filters
 from reports.data.cells import study_data
 from reports.exports import labels as long_form
-from reports.forms import FiltersForm
+from reports.forms import FiltersForm, not_understood
 from reports.live import Live
 from reports.numbers.report import StudyReport, compute
 from reports.views.pages import cells_csv, cells_page, figure_response, kept
@@ -60,7 +58,7 @@ def report_xlsx(request: AppRequest, study: Study) -> HttpResponseBase:
 def labels_csv(request: AppRequest, study: Study) -> HttpResponseBase:
     form = FiltersForm(request.GET, study=study)
     if not form.is_valid():
-        return _not_understood(form)
+        return not_understood(form)
     note_looks(sheets=exported_labels.sheets_in(study, form.filters()), user=request.user)
     lines = exports.labels_csv(*_labels(study, form.filters()))
     return _download(StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8"), f"{study.slug}-labels.csv")
@@ -121,7 +119,7 @@ def _computed(request: AppRequest, study: Study, *, notes: bool = False) -> Stud
             form.add_error(None, str(refused))
         else:
             return compute(study_data(table, filters), filters)
-    return _not_understood(form)
+    return not_understood(form)
 
 
 def _kept_or_made(request: AppRequest, study: Study) -> tuple[Filters, Contents] | HttpResponse:
@@ -133,20 +131,7 @@ def _kept_or_made(request: AppRequest, study: Study) -> tuple[Filters, Contents]
             return filters, Live(study).made(filters).contents
         except Refused as refused:
             form.add_error(None, str(refused))
-    return _not_understood(form)
-
-
-def _not_understood(form: FiltersForm) -> HttpResponse:
-    """A file of everything would pass for what was asked for, so there is none."""
-    sentences = [
-        str(error) if name == NON_FIELD_ERRORS else f"{name}: {error}"
-        for name, errors in form.errors.items()
-        for error in errors
-    ]
-    return HttpResponseBadRequest(
-        "\n".join([_("Nothing is downloaded, since these filters are not understood:"), *sentences]),
-        content_type="text/plain; charset=utf-8",
-    )
+    return not_understood(form)
 
 
 def _download(response: HttpResponseBase, name: str) -> HttpResponseBase:

@@ -240,6 +240,19 @@ def test_a_restored_label_that_was_chosen_again_after_a_look_is_as_independent_a
     assert (Label.objects.get().note, Label.objects.get().exposed) == ("still", False)
 
 
+def test_a_restored_preset_is_nobodys_answer_after_a_look(leases: Leases) -> None:
+    """It follows from its column, and counted as chosen after the look that came before it."""
+    actions.note_look(sheet=leases.sheet, user=leases.anna)
+    Look.objects.update(at=timezone.now() - timedelta(minutes=5))
+    label(leases.annas[0], {("Inspect", "act"): "found"})
+    moment = a_moment()
+    label(leases.annas[0], {("Inspect", "act"): None})
+
+    restore(leases, moment)
+
+    assert sorted(Label.objects.values_list("preset", "exposed")) == [(False, True), (True, False)]
+
+
 # --- the pages ------------------------------------------------------------------------------------------------------
 
 

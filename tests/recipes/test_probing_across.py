@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import json
@@ -285,7 +286,8 @@ def wrong_rows(client: Client, study: Study, **asked: object) -> list[dict[str, 
     page = client.get(
         reverse("ingredient_states:probing-instances", args=[study.slug]), {"n": 5, "seed": 1, "csv": 1, **asked}
     )
-    return list(csv.DictReader(io.StringIO(page.content.decode())))
+    assert page.content.startswith(codecs.BOM_UTF8)  # by which Excel knows the encoding
+    return list(csv.DictReader(io.StringIO(page.content.decode("utf-8-sig"))))
 
 
 def test_who_reads_how_models_do_sees_what_they_get_wrong(

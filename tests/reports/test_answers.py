@@ -521,6 +521,30 @@ def test_all_that_differs_is_taken_along_and_not_only_what_the_page_has_room_for
     assert text.count("data-copy-table") == text.count('class="list compact sortable changes"')
 
 
+def test_a_file_of_what_differs_says_what_the_page_says(client: Client, study: Study) -> None:
+    """What only one side has looked like what is not defined there, and a difference of counts had a decimal point."""
+    labelled(study)
+    answered(judge(study, "J2"), study.sheets.get(), ["ffn", "ffn"])
+    text = get(client, study, "compare-live", query="?a-person=A1&b-by=")
+    [address] = re.findall(r'<a href="([^"]*/compare\.csv[^"]*)"', text)
+    heads, *lines = csv.reader(client.get(unescape(address)).content.decode().splitlines())
+    values = [cell for line in lines for head, cell in zip(heads, line, strict=True) if head.endswith("Value")]
+
+    assert values.count("not in it") == text.count(">not in it<") > 0
+    [filled] = [line for line in lines if line[:3] == ["At a glance", "Items", "Filled in"]]
+    assert filled[heads.index("Difference")] == "6"
+
+
+def test_a_file_of_what_differs_has_two_sides_that_are_understood(client: Client, study: Study) -> None:
+    """It was the page in a file's name."""
+    labelled(study)
+    address = reverse("reports:compare-live-csv", args=[study.slug])
+    refused = client.get(address, {"a-as_of": "yesterday", "b-moment": "nothing"})
+    assert (refused.status_code, refused["Content-Type"]) == (400, "text/plain; charset=utf-8")
+    assert [line.partition(":")[0] for line in refused.content.decode().splitlines()[1:]] == ["a-as_of", "b-moment"]
+    assert client.get(address).content.decode().splitlines()[1:] == []
+
+
 def test_every_statistic_of_the_agreement_leads_to_the_glossary(client: Client, study: Study) -> None:
     labelled(study)
     page = get(client, study, "question", "items.presence")

@@ -76,9 +76,7 @@ def do(leases: Leases, change: tuple[Any, ...], began: datetime) -> None:
             elif kind == "look":
                 annotating.note_look(sheet=leases.sheet, user=user)
             elif kind == "restore":
-                to = began + (timezone.now() - began) / 2
-                todo = history.preview(history.changes(leases.sheet, to=to), submitted=False).done
-                annotating.restore(sheet=leases.sheet, to=to, shown=lens.digest(todo), by=leases.manager)
+                restore(leases, began + (timezone.now() - began) / 2)
             else:
                 at = builders.answer(leases.sheet, *cell, code)
                 annotating.adjudicate(
@@ -109,7 +107,7 @@ def as_it_stood(leases: Leases, moment: datetime, **filters: Any) -> bytes:
     max_examples=10,
 )
 @given(
-    edits("label", "label", "label", "skip", "submit", "look", "decide", "reopen", "draft", "confirm"),
+    edits("label", "label", "label", "skip", "submit", "look", "decide", "reopen", "draft", "confirm", "restore"),
     edits("label", "label", "skip", "submit", "look", "decide", "draft", "confirm", "restore"),
     st.sampled_from([{}, {"exposure": INCLUDE}, {"submitted_only": True}]),
 )
@@ -169,6 +167,35 @@ def test_what_was_blind_stays_blind_and_what_was_not_does_not(leases: Leases) ->
     assert as_it_stood(leases, seen) == later
     tables = [queries.label_table(leases.study, Filters(as_of=as_moment(at))) for at in (blind, seen)]
     assert [table.labels[0, 5] for table in tables] == [0, 1]
+
+
+def test_what_a_restore_brought_back_is_as_blind_as_it_was(leases: Leases) -> None:
+    """An answer from before a look was one after it, where it had been brought back to a moment after the look."""
+    for assignment in leases.judges:
+        label(assignment)
+    label(leases.annas[0], {RENT: "stated"})
+    annotating.note_look(sheet=leases.sheet, user=leases.anna)
+    to = timezone.now()
+    label(leases.annas[0], {RENT: "absent"})
+    restore(leases, to)
+    moment, then = timezone.now(), content(leases)
+    label(leases.annas[0], {RENT: "implied"})
+    assert as_it_stood(leases, moment) == then
+    assert table_of(leases, moment).labels[0, 5] == 0
+
+
+def restore(leases: Leases, to: datetime) -> None:
+    todo = history.preview(history.changes(leases.sheet, to=to), submitted=False).done
+    annotating.restore(sheet=leases.sheet, to=to, shown=lens.digest(todo), by=leases.manager)
+
+
+def test_who_cleared_what_was_clear_had_not_begun(leases: Leases) -> None:
+    """Such a row was open, and started as of then."""
+    for assignment in leases.judges:
+        label(assignment)
+    label(leases.annas[0], {RENT: None})
+    moment, then = timezone.now(), content(leases)
+    assert as_it_stood(leases, moment) == then
 
 
 def test_of_a_submission_that_was_taken_back_nothing_is_known(leases: Leases) -> None:

@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
+from django.core.cache import caches
 from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
@@ -17,6 +18,7 @@ from rest_framework.test import APIClient
 from annotation import actions as annotating
 from annotation.models import Label, Rater, Role, Study, User
 from reports import actions
+from reports.data import label_table
 from reports.models import Export, Report
 from tests import builders
 from tests.builders import ApiOf, ClientOf
@@ -128,6 +130,25 @@ def test_computing_again_says_equal(client: Client, study: Study) -> None:
     response = client.post(reverse("reports:recompute", args=[study.slug, report.pk]))
 
     assert "Recomputed, and equal: all" in response.content.decode()
+
+
+@pytest.mark.parametrize("name", ["frozen-cells", "frozen-cells-csv", "frozen-table"])
+def test_what_labels_of_another_format_would_say_is_told_in_a_sentence(
+    client: Client, study: Study, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """It was an error of the server."""
+    report = freeze(client, study)
+    monkeypatch.setattr(label_table, "FORMATS", (99,))
+    caches["reports"].clear()
+    asked = {
+        "table": "answers.questions",
+        "cell.question": "items.presence",
+        "cell.judge": "J1",
+        "cell.person": "found",
+    }
+    answer = client.get(reverse(f"reports:{name}", args=[study.slug, report.pk]), asked, follow=True)
+    assert answer.redirect_chain == [(reverse("reports:frozen", args=[study.slug, report.pk]), 302)]
+    assert "cannot be read by this version of Palate" in answer.content.decode()
 
 
 def test_comparing_says_what_moved(client: Client, study: Study) -> None:

@@ -79,7 +79,7 @@ def as_csv(found: Iterable[Wrong]) -> bytes:
         for said in one.said:
             told = (*of, said.rater, said.answer, "yes" if said.is_right else "no")
             writer.writerow([safe_cell(cell) for cell in told])
-    return out.getvalue().encode()
+    return out.getvalue().encode("utf-8-sig")  # with its mark: Excel would take it for another encoding
 
 
 def _wrong(table: LabelTable, question: QuestionSpec, asked: Asked, said: tuple[Said, ...]) -> Wrong:

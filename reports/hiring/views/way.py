@@ -15,6 +15,7 @@ from annotation.actions import Refused
 from annotation.exchange.exports import safe_lines
 from annotation.models import Role, Study
 from annotation.people.access import AppRequest, for_roles, posted_from
+from reports.forms import not_understood
 from reports.hiring import actions, queries
 from reports.hiring.forms import EpsilonForm, SplitForm
 from reports.hiring.queries.choosing import Candidate
@@ -81,7 +82,7 @@ def choose(request: AppRequest, study: Study, form: str = "") -> HttpResponse:
     sort = sort if sort in queries.SORTS else "coverage"
     found = queries.in_order(queries.candidates(study, epsilon=asked.share), sort)
     if form == "csv":
-        return _csv_of(study, found)
+        return not_understood(asked) if asked.errors else _csv_of(study, found)
     query = request.GET.copy()
     query.pop("sort", None)
     context = {

@@ -72,3 +72,5 @@ def test_choosing_has_intervals_and_the_baseline_and_leaves_out_what_has_no_cell
     assert float(lines["J1"]["agreement"]) == 28 / 36
     assert (lines["J1"]["question"], lines["J1"]["cells"]) == ("items.presence", "36")
     assert (lines["J2"]["cells"], lines["J2"]["agreement"]) == ("0", "")
+    refused = client_of(manager).get(asked, {"epsilon": "many"})  # it had the figures of 5 %
+    assert (refused.status_code, refused["Content-Type"]) == (400, "text/plain; charset=utf-8")

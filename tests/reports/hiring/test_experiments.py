@@ -11,6 +11,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation import actions
 from annotation.actions import Answer, Refused
@@ -134,6 +135,7 @@ def test_from_the_plan_to_what_the_suggestions_did(world: World, client_of: Clie
     assert "−50 %" in text
     # The report says it too, once its page is there.
     assert effects in manager.get(report).content.decode()
+    assert effects not in manager.get(report, {"as_of": timezone.now().isoformat()}).content.decode()
     told = manager.get(effects).content.decode()
     assert "Answers as the judge’s" in told
     assert "−50 %" in told
