@@ -20,6 +20,7 @@ def answer_table(answers: Answers) -> ReportTable:
         Head("coefficient", _("Coefficient"), "note"),
         *_estimate_heads("agreement", _("Agreement")),
         Head("ac1", "AC1", "number"),
+        Head("ac2", "AC2", "number"),
         Head("majority", _("Most frequent option"), "number"),
         Head("level", _("Level"), "note"),
         *_estimate_heads("accuracy", "A_h"),
@@ -54,7 +55,7 @@ def _estimate_heads(key: str, group: str) -> tuple[Head, ...]:
 def _row(line: Line, nearest: str | None) -> tuple[Value, ...]:
     mean = _("mean of its questions")
     name = f"{line.name} ({mean})" if line.is_mean else line.name
-    beside = (_kept(line.ac1), _kept(line.majority), level_of(line))
+    beside = (_kept(line.ac1), _kept(line.ac2), _kept(line.majority), level_of(line))
     row = (name, str(MEASURES[line.measure]), *_ends(line.agreement), *beside, *_ends(line.accuracy))
     if nearest is not None:
         row += _of_judge(next((judge for judge in line.judges if judge.code == nearest), None))

@@ -98,8 +98,8 @@ class Line:
     """A question, or the mean of a section's questions (`is_mean`). `table`: the key of the table that it rests on;
     n_comparisons: pairs of answers to a cell, of a mean 0; answered: by anybody, a person or a judge; has_options: it
     is answered by options; by_single_rows: most sheets have a single row, so that agreement is told of all sheets
-    together. ac1, majority: Gwet's AC1 and the share of the most frequent option, by which κ is to be read; None of
-    means and of values."""
+    together. ac1, majority: Gwet's AC1 and the share of the most frequent option, by which κ is to be read; ac2: of
+    scales, in place of AC1; None of means and of values."""
 
     key: str
     name: str
@@ -115,6 +115,7 @@ class Line:
     has_options: bool = True
     by_single_rows: bool = False
     ac1: float | None = None
+    ac2: float | None = None
     majority: float | None = None
 
     @property
@@ -250,6 +251,7 @@ def _of_options(report: StudyReport, question: QuestionReport) -> Line:
         judges=tuple(_judge(result) for result in question.judges),
         answered=_is_answered(question.data),
         ac1=agreement.among.ac1.value,
+        ac2=agreement.among.ac2.value if agreement.among.ac2 else None,
         majority=agreement.among.prevalence.majority_share,
     )
     if not report.by_single_rows(question):

@@ -77,6 +77,12 @@ def methods(answers: Answers, words: Words) -> str:
     if any(beside_kappa(line) for line in lines):
         said.append(
             _(
+                "Where one option has most answers, κ and α are low whatever annotators do; AC1 (Gwet, 2008), for "
+                "scales AC2 with ordinal weights (Gwet, 2014), and the share of the most frequent option stand beside "
+                "them."
+            )
+            if any(line.ac2 is not None for line in lines)
+            else _(
                 "Where one option has most answers, κ and α are low whatever annotators do; AC1 (Gwet, 2008) and the "
                 "share of the most frequent option stand beside them."
             )

@@ -161,12 +161,20 @@ def sign(line: Line) -> str:
     return {"alpha": "α", "node-f1": str(MEASURES["node-f1"])}.get(line.measure, "κ")
 
 
+def gwet(line: Line) -> str:
+    """AC1, or of a scale AC2, which is to AC1 what weighted κ is to κ; "" where there is none."""
+    if line.ac2 is not None:
+        return f"AC2 {number(line.ac2)}"
+    return f"AC1 {number(line.ac1)}" if line.ac1 is not None else ""
+
+
 def beside_kappa(line: Line) -> str:
     """By what κ is to be read, which is low where one option has most answers; "" of means and of values."""
-    if line.ac1 is None or line.majority is None:
+    coefficient = gwet(line)
+    if not coefficient or line.majority is None:
         return ""
-    return _("AC1 %(ac1)s, most frequent option %(share)s") % {
-        "ac1": number(line.ac1),
+    return _("%(coefficient)s, most frequent option %(share)s") % {
+        "coefficient": coefficient,
         "share": percent(line.majority),
     }
 

@@ -139,19 +139,23 @@ def overview(report: StudyReport) -> ReportTable:
     sums = []
     single = _by_single_rows(report)
     none = (None, None) if single else ()
+    has_scales = not report.filters.before_ac2 and any(of.agreement.among.ac2 for of in questions_of(report))
+    no_ac = (None, None) if has_scales else (None,)
     for section in report.sections:
         rows += [
-            _value_line(question, none) if isinstance(question, ValueReport) else _option_line(report, question, single)
+            _value_line(question, none, no_ac)
+            if isinstance(question, ValueReport)
+            else _option_line(report, question, single, has_scales=has_scales)
             for question in section.in_order
         ]
         if section.kappa is not None and section.accuracy is not None:
             title = _("%(section)s: mean of its questions") % {"section": section.title}
             alike = single.isdisjoint(question.data.name for question in section.questions)
             kappa, reason = (section.kappa.value, str(UNDEFINED[section.kappa.reason])) if alike else (None, "")
-            rows.append((title, None, None, kappa, None, *none, section.accuracy.value, None, None, reason))
+            rows.append((title, None, None, kappa, None, *none, section.accuracy.value, *no_ac, None, reason))
         sums.append(_sum(section))
     filled = sum(question.summary.n_filled for question in all_questions_of(report))
-    rows.append((_("All questions"), report.n_cells, filled, None, None, *none, None, None, None, ""))
+    rows.append((_("All questions"), report.n_cells, filled, None, None, *none, None, *no_ac, None, ""))
     how = [
         _(
             "People had %(n)s cells to fill, each counted once for each person: %(sum)s. κ and A_h are macro averages. "
@@ -159,6 +163,8 @@ def overview(report: StudyReport) -> ReportTable:
         )
         % {"n": count(report.n_cells), "sum": " + ".join(sums)}
     ]
+    if has_scales:
+        how.append(_("AC2 is to AC1 what weighted κ is to κ: it knows how far apart the options of a scale are."))
     if single:
         how.append(
             _("α is of all %(sheets)s together; where most have a single %(row)s, it stands in place of κ.")
@@ -181,6 +187,7 @@ def overview(report: StudyReport) -> ReportTable:
             ),
             Head("accuracy", "A_h", "number"),
             Head("ac1", "AC1", "number"),
+            *((Head("ac2", "AC2", "number"),) if has_scales else ()),
             Head("majority", _("Most frequent option"), "share"),
             Head("because", _("Not defined because"), "note"),
         ),
@@ -196,8 +203,11 @@ def _by_single_rows(report: StudyReport) -> set[str]:
     return {question.data.name for question in questions_of(report) if report.by_single_rows(question)}
 
 
-def _option_line(report: StudyReport, question: QuestionReport, single: set[str]) -> tuple[Value, ...]:
-    """single: the questions without κ; where there are any, all questions with options have α."""
+def _option_line(
+    report: StudyReport, question: QuestionReport, single: set[str], *, has_scales: bool
+) -> tuple[Value, ...]:
+    """single: the questions without κ; where there are any, all questions with options have α. has_scales: some
+    question has AC2."""
     agreement, summary, among = question.agreement, question.summary, question.agreement.among
     kappa, alpha = agreement.kappa, agreement.alpha
     of_alpha = (alpha.value, alpha.n_cells) if single else ()
@@ -212,18 +222,20 @@ def _option_line(report: StudyReport, question: QuestionReport, single: set[str]
         reason = undefined(question, agreement, kappa.reason)
     return (
         *(name_of(question), summary.n, summary.n_filled, *of_kappa, *of_alpha, agreement.accuracy.value),
-        *(among.ac1.value, among.prevalence.majority_share, reason),
+        among.ac1.value,
+        *((among.ac2.value if among.ac2 else None,) if has_scales else ()),
+        *(among.prevalence.majority_share, reason),
     )
 
 
-def _value_line(question: ValueReport, none: tuple[None, ...]) -> tuple[Value, ...]:
+def _value_line(question: ValueReport, none: tuple[None, ...], no_ac: tuple[None, ...]) -> tuple[Value, ...]:
     """A question without options has neither κ nor AC1, nor an option that is the most frequent one; `none`: nor α of
-    options."""
+    options; `no_ac`: nor AC2."""
     summary, accuracy = question.summary, question.accuracy
     reason = _("answered by values: see percent agreement and α")
     return (
         *(name_of(question), summary.n, summary.n_filled, None, accuracy.n_pairs, *none, accuracy.value),
-        *(None, question.majority, reason),
+        *(*no_ac, question.majority, reason),
     )
 
 

@@ -261,10 +261,11 @@ def _line(line: Line, nearest: str) -> _Row:
 
 def _beside(line: Line) -> list[str]:
     """What `sentences.beside_kappa` says, a line each."""
-    if line.ac1 is None or line.majority is None:
+    coefficient = sentences.gwet(line)
+    if not coefficient or line.majority is None:
         return []
     share = _("most frequent %(share)s") % {"share": sentences.percent(line.majority)}
-    return [f"AC1 {sentences.number(line.ac1)}", share]
+    return [coefficient, share]
 
 
 def _figure(value: float, *lines: str) -> _Figure:

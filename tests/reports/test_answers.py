@@ -568,7 +568,32 @@ def test_no_kappa_stands_without_ac1_and_the_share_of_the_most_frequent_option(c
     assert f">most frequent {share}<" in lines
     written = get(client, study, "methods", query="?now=1")
     assert f"{ac1}, most frequent option {share}" in written
-    assert "AC1 (Gwet, 2008)" in written
+    assert "AC1 (Gwet, 2008) and the share" in written
+
+
+def test_beside_weighted_kappa_stands_ac2(client: Client, study: Study) -> None:
+    """AC1 takes all steps of a scale for equally far apart, as the weighted κ above it does not."""
+    soup = sheet(study, tools=["pot"] * 4, rows=10)
+    columns = soup.columns.filter(section__key="tasks")
+    for code, levels in (("A1", "1231"), ("A2", "1232")):
+        for assignment in actions.assign(rater=rater(study, code), rows=list(soup.rows.all())):
+            said = {("task", "f"), ("tool", "s")}
+            tasks = [(column.name, level) for column, level in zip(columns, levels, strict=True)]
+            say(assignment, {(name, key): letter for name, _level in tasks for key, letter in said})
+            say(assignment, {(name, "level"): level for name, level in tasks})
+    among = studies.report(study).sections[1].questions[2].agreement.among
+    assert among.ac2 is not None
+    ac2 = f"AC2 {among.ac2.value:.2f}"
+    assert ac2[4:] != f"{among.ac1.value:.2f}"
+
+    lines = get(client, study, "report", query="?now=1").partition('id="by-question"')[2]
+    assert f">{ac2}<" in lines
+    written = get(client, study, "methods", query="?now=1")
+    assert f"{ac2}, most frequent option" in written
+    assert "for scales AC2 with ordinal weights (Gwet, 2014)" in written
+    whole = overview(studies.report(study))
+    assert [head.key for head in whole.heads][-4:] == ["ac1", "ac2", "majority", "because"]
+    assert {row[0]: row[-3] for row in whole.rows}["Tasks: Level"] == among.ac2.value
 
 
 @pytest.mark.parametrize(
