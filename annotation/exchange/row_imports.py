@@ -153,10 +153,9 @@ class Imported:
         if self.lacks_texts:
             said.append(
                 _(
-                    "The new %(rows)s have no text: it stands under a heading such as “text”. Import the file again "
-                    "with one, and they get it."
+                    "They came without a text, which stands under a heading such as “text”. Import the file again with "
+                    "one, and they get it."
                 )
-                % rows
             )
         return said
 

@@ -79,7 +79,7 @@ def test_rows_whose_text_stands_under_another_heading_are_told_to_be_empty(simpl
     page = client.post("/studies/simple/import/rows/", {"rows": file}, follow=True)
 
     assert (
-        "New: 1 contract, 2 clauses. Not read: body. The new clauses have no text: it stands under a heading such as "
+        "New: 1 contract, 2 clauses. Not read: body. They came without a text, which stands under a heading such as "
         "“text”. Import the file again with one, and they get it."
     ) in page.content.decode()
     assert [message.level_tag for message in page.context["messages"]] == ["warning"]
