@@ -20,6 +20,7 @@ from reports.data.label_table import LabelTable, canonical_json
 from reports.figures.base import Figure
 from reports.figures.ratings import ratings_figures
 from reports.figures.report import question_figures
+from reports.figures.values import value_figures
 from reports.numbers.report import QuestionReport, StudyReport, compute
 from reports.numbers.values import ValueReport
 from reports.tables import Head, ReportTable, about, closing_tables, overview, question_tables, section_tables
@@ -130,6 +131,8 @@ def _figures(report: StudyReport, question: QuestionReport | ValueReport) -> Ite
     if isinstance(question, QuestionReport):
         yield from question_figures(report, question)
         yield from doors.figures_of(report, question)
+    else:
+        yield from value_figures(question)
 
 
 def contents_from(table: LabelTable, filters: Filters, language: str) -> Contents:

@@ -29,6 +29,8 @@ _SHELVES: Mapping[str, Shelf] = {
     "calibration": "judge-details",
     "reliability": "judge-details",
     "precision-recall": "judge-details",
+    "selective": "judge-details",
+    "differences": "judge-details",
     "thresholds": "judge-details",
     "shares": "judge-details",
     "consistency": "judge-details",
@@ -55,6 +57,7 @@ _OF_JUDGE = {
     "judge-options",
     "reliability",
     "precision-recall",
+    "differences",
     "thresholds",
     "shares",
 }

@@ -305,6 +305,11 @@ def cap(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def with_unit(title: str, unit: str) -> str:
+    """What numbers are of, with what they are counted in."""
+    return f"{title} ({unit})" if unit else title
+
+
 def count(number: int) -> str:
     return str(number_format(number, force_grouping=True))
 

@@ -61,8 +61,10 @@ _BEFORE, _FROM = "before", "from"
 # metrics of texts against gold stand in one line a system, and κ of all comparisons in one table is called Scott's π.
 # 12: each two judges of a benchmark have κ without weights too, and means over criteria, with intervals; all words of a
 # facet stand in a table with their ranks; where sheets have a single row the table of all questions has α, not κ;
-# letters that answer a probing task are read with the names of their things, and where words join them.
-METHODS = 12
+# letters that answer a probing task are read with the names of their things, and where words join them. 13: numbers
+# have figures of what was answered and of how far each judge is from people, and their unit; accuracy over coverage is
+# drawn.
+METHODS = 13
 # The words in which reports are said: a frozen report is said again in those of its day. 2: the field's own words
 # (percent agreement, calibration, confusion matrix, non-blind labels, bootstrap resamples). 3: where a scheme has one
 # section, its title does not stand before those of its questions.
@@ -368,6 +370,16 @@ class Filters:
     def before_joined_letters(self) -> bool:
         """An answer of letters has commas between them and nothing else."""
         return self.methods < 12
+
+    @property
+    def before_number_figures(self) -> bool:
+        """Numbers have neither figures nor their unit."""
+        return self.methods < 13
+
+    @property
+    def before_selective_curves(self) -> bool:
+        """Of accuracy over coverage the area alone is told."""
+        return self.methods < 13
 
     @property
     def first_words(self) -> bool:

@@ -54,6 +54,19 @@ def _lines(kind: str, data: Mapping[str, Any]) -> Iterator[list[Any]]:
             for curve in data["curves"]:
                 pairs = zip(curve["recall"], curve["precision"], strict=True)
                 yield from ([curve["name"], recall, precision] for recall, precision in pairs)
+        case "selective":
+            yield ["curve", "coverage", "accuracy"]
+            for curve in data["curves"]:
+                pairs = zip(curve["kept"], curve["accuracy"], strict=True)
+                yield from ([curve["name"], kept, accuracy] for kept, accuracy in pairs)
+        case "histogram":
+            yield ["series", "from", "to", "share"]
+            for of in data["series"]:
+                bins = zip(data["edges"], data["edges"][1:], of["values"], strict=False)
+                yield from ([of["name"], *line] for line in bins)
+        case "differences":
+            yield ["mean", "difference", "n"]
+            yield from (list(point) for point in data["points"])
         case "areas":
             yield ["part", "n", "share"]
             for part in data["parts"]:

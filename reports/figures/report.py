@@ -37,6 +37,9 @@ def question_figures(report: StudyReport, question: QuestionReport) -> Iterator[
         if result.sureness:
             yield _reliability(report, question, result)
             yield _precision_recall(question, result)
+    sure = [result for result in question.judges if result.sureness and result.sureness.selective.kept.size > 1]
+    if sure and not report.filters.before_selective_curves:
+        yield _selective(question, sure)
     for of_arms in question.arms:
         yield _flips(report, question, of_arms)
 
@@ -160,13 +163,12 @@ def _panels_by_sheet(report: StudyReport, question: QuestionReport) -> Iterator[
             }
         )
     whole = _("the dashed line is that of people over all %(sheets)s") % {"sheets": words.sheets}
-    merge = question.ceiling.merge
     how = _("A panel a %(sheet)s, each judge held against one person at a time; %(whole)s.") % {
         "sheet": words.sheet,
         "whole": whole,
     }
-    if merge is not None and question.judges:
-        how += " " + _("Options as judges are held against people: %(merge)s.") % {"merge": merge.title}
+    if question.judges:
+        how = " ".join([how, *_of_merge(question)])
     by_rows = (
         _("Lines: 95 %% intervals by %(rows)s (t).")
         if report.filters.said_by_t
@@ -216,6 +218,11 @@ def _panels_by_sheet(report: StudyReport, question: QuestionReport) -> Iterator[
             alt=_("%(n)s panels; values lie between %(low).2f and %(high).2f. %(first)s")
             % {"n": len(panels), "low": min(values), "high": max(values), "first": _ends(names[0], panels)},
         )
+
+
+def _of_merge(question: QuestionReport) -> Iterator[str]:
+    if question.ceiling.merge is not None:
+        yield _("Options as judges are held against people: %(merge)s.") % {"merge": question.ceiling.merge.title}
 
 
 def _ends(name: str, panels: Sequence[dict[str, Any]]) -> str:
@@ -468,9 +475,47 @@ def _precision_recall(question: QuestionReport, result: JudgeResult) -> Figure:
     )
 
 
-def _thinned(recall: FloatArray) -> Sequence[int]:
-    """Places of at most `_POINTS` points, spread evenly over the recall."""
-    if recall.size <= _POINTS:
-        return range(recall.size)
-    kept: list[int] = np.unique(np.searchsorted(recall, np.linspace(recall[0], recall[-1], _POINTS))).tolist()
+def _selective(question: QuestionReport, sure: Sequence[JudgeResult]) -> Figure:
+    """Accuracy over coverage, of all judges together: which one keeps more at the same accuracy."""
+    curves: list[dict[str, Any]] = []
+    told = []
+    for result in sure:
+        assert result.sureness is not None
+        of, judge = result.sureness.selective, code_of(result.judge)
+        kept = _thinned(of.kept)
+        name = ngettext("%(judge)s, %(n)s cell", "%(judge)s, %(n)s cells", of.n) % {"judge": judge, "n": count(of.n)}
+        curves.append({"name": name, "kept": of.kept[kept].tolist(), "accuracy": of.accuracy[kept].tolist()})
+        half = np.searchsorted(of.kept, 0.5)  # the fewest cells that are half of them or more
+        told.append(
+            _("%(judge)s is right in %(half).0f %% of the half of which it is surest, in %(all).0f %% of all.")
+            % {"judge": judge, "half": 100 * of.accuracy[half], "all": 100 * of.accuracy[-1]}
+        )
+    return Figure(
+        key=f"{question.data.name}.selective",
+        kind="selective",
+        about=name_of(question),
+        title=_("Accuracy over coverage"),
+        data={
+            "curves": curves,
+            "x_title": _("Coverage: the share of cells that the judge keeps"),
+            "y_title": _("Accuracy"),
+        },
+        how=" ".join(
+            [
+                _(
+                    "Each judge keeps the cells of which it is surest, the fewest at the left, and people get the "
+                    "others. What at least one person chose is right. The left end rests on few cells."
+                ),
+                *_of_merge(question),
+            ]
+        ),
+        alt=" ".join(told),
+    )
+
+
+def _thinned(shares: FloatArray) -> Sequence[int]:
+    """Places of at most `_POINTS` points, spread evenly over these ascending shares."""
+    if shares.size <= _POINTS:
+        return range(shares.size)
+    kept: list[int] = np.unique(np.searchsorted(shares, np.linspace(shares[0], shares[-1], _POINTS))).tolist()
     return kept

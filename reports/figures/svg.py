@@ -273,14 +273,63 @@ def _intervals(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
 
 def _precision_recall(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
     """curves: name, precision, recall; x_title, y_title."""
+    _share_over_share(canvas, data, look, "recall", "precision")
+
+
+def _selective(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
+    """curves: name, kept, accuracy; x_title, y_title."""
+    _share_over_share(canvas, data, look, "kept", "accuracy")
+
+
+def _share_over_share(canvas: Canvas, data: Mapping[str, Any], look: _Look, x: str, y: str) -> None:
     axes = canvas.subplots()
     for number, curve in enumerate(data["curves"]):
         axes.step(
-            curve["recall"], curve["precision"], where="post", label=curve["name"], linewidth=1.6,
+            curve[x], curve[y], where="post", label=curve["name"], linewidth=1.6,
             color=look.series[number % len(look.series)], linestyle=_LINES[number % len(_LINES)],
         )  # fmt: skip
     axes.set(xlabel=data["x_title"], ylabel=data["y_title"], xlim=(0, 1.01), ylim=(0, 1.02))
     axes.legend(loc="lower left")
+    _grid(axes, look)
+
+
+def _histogram(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
+    """edges of the bins; series: name, and values, the share in each bin: the first as bars, others as lines; x_title,
+    y_title."""
+    axes = canvas.subplots()
+    (first, *others), edges = data["series"], data["edges"]
+    axes.stairs(first["values"], edges, fill=True, color=look.series[0], alpha=0.4, label=first["name"])
+    for number, of in enumerate(others, start=1):
+        axes.stairs(
+            of["values"], edges, color=look.series[number % len(look.series)], linewidth=1.6, label=of["name"],
+            linestyle=_LINES[(number - 1) % len(_LINES)],
+        )  # fmt: skip
+    axes.set(xlabel=data["x_title"], ylabel=data["y_title"], xlim=(edges[0], edges[-1]))
+    if others:
+        canvas.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=8, labelcolor=look.ink)
+    _grid(axes, look, "y")
+
+
+def _signed(number: float) -> str:
+    return f"{number:.3g}".replace("-", "−")
+
+
+def _differences(canvas: Canvas, data: Mapping[str, Any], look: _Look) -> None:
+    """points: [mean, difference, how many]; bias, low and high or None, with bias_title, limits_title; x_title,
+    y_title."""
+    x, y, n = np.array(data["points"], dtype=np.float64).reshape(-1, 3).T
+    axes = canvas.subplots()
+    axes.axhline(0, color=look.quiet, linewidth=0.8)
+    axes.scatter(x, y, s=np.minimum(9 * n, 300), color=look.series[0], alpha=0.6, linewidths=0)
+    axes.axhline(
+        data["bias"], color=look.series[1], linewidth=1.4, label=f"{data['bias_title']}: {_signed(data['bias'])}"
+    )
+    if data["low"] is not None:
+        label = f"{data['limits_title']}: {_signed(data['low'])}, {_signed(data['high'])}"
+        axes.axhline(data["low"], color=look.series[1], linewidth=1.2, linestyle="--", label=label)
+        axes.axhline(data["high"], color=look.series[1], linewidth=1.2, linestyle="--")
+    axes.set(xlabel=data["x_title"], ylabel=data["y_title"])
+    canvas.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=8, labelcolor=look.ink)
     _grid(axes, look)
 
 
@@ -450,6 +499,9 @@ _KINDS: Mapping[str, Callable[[Canvas, Mapping[str, Any], _Look], None]] = {
     "coverage": _coverage,
     "intervals": _intervals,
     "precision-recall": _precision_recall,
+    "selective": _selective,
+    "histogram": _histogram,
+    "differences": _differences,
     "areas": _areas,
     "bars": _bars,
     "heat": _heat,

@@ -24,10 +24,13 @@ from reports.stats.judge import JudgeAccuracy, judge_accuracy, judge_pair_accura
 from reports.stats.numeric import (
     NumericAgreement,
     NumericDifference,
+    bin_edges,
+    number_pairs,
     numeric_agreement,
     numeric_difference,
     numeric_difference_intervals,
     numeric_intervals,
+    shares_in,
 )
 from reports.stats.pairs import pair_tables
 from reports.stats.summary import SelectionSummary, selection_summary
@@ -45,10 +48,22 @@ class NumbersFromGold:
     n: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """Which numbers were answered: in bins between `edges`, shape (n_bins + 1,), the shares of people's `n` answers and
+    of each judge's, shape (n_bins,)."""
+
+    edges: FloatArray
+    people: FloatArray
+    judges: tuple[tuple[RaterEntry, FloatArray], ...]
+    n: int
+
+
+@dataclass(frozen=True, eq=False)
 class ValueJudge:
     """A judge beside people. `accuracy`: A_m, equal to any person's answer; `pairwise`: as A_h is counted; `numbers`:
-    of a `number` question. Intervals are None, or empty, where none were asked for."""
+    of a `number` question, of which `pairs` has people's answers and the judge's in the same cells, shape (n_pairs,).
+    Intervals are None, or empty, where none were asked for."""
 
     judge: RaterEntry
     accuracy: JudgeAccuracy
@@ -56,6 +71,7 @@ class ValueJudge:
     pairwise: MacroAccuracy
     numbers: NumericDifference | None
     numbers_intervals: Mapping[str, Interval]
+    pairs: tuple[FloatArray, FloatArray] | None = None
 
 
 @dataclass(frozen=True)
@@ -98,6 +114,9 @@ class ValueReport:
     texts: TextReport | None = None
     # Of transitions.
     graphs: GraphReport | None = None
+    # Of numbers, since methods 13.
+    spread: Spread | None = None
+    unit: str = ""
 
     @property
     def spec(self) -> QuestionSpec:
@@ -149,6 +168,19 @@ def value_report(data: QuestionData, of: StudyData, filters: Filters) -> ValueRe
         items=two_parsers(data, of, filters) if data.spec.items is not None and not filters.before_entries else (),
         texts=text_report(data, of, filters),
         graphs=None if data.graphs is None else graph_report(data.graphs, of, filters),
+        spread=None if numbers is None or filters.before_number_figures else _spread(data, of, numbers),
+        unit=data.spec.number.unit if data.spec.number and not filters.before_number_figures else "",
+    )
+
+
+def _spread(data: QuestionData, of: StudyData, numbers: FloatArray) -> Spread:
+    said = numbers[data.selections[data.selections >= 0]]
+    judges = [(judge, numbers[data.judges[judge.code].code]) for judge in of.judges if judge.code in data.judges]
+    edges = bin_edges(np.concatenate([said, *(its for _judge, its in judges)]))
+    if not edges.size:
+        return Spread(edges, edges, (), said.size)
+    return Spread(
+        edges, shares_in(said, edges), tuple((judge, shares_in(its, edges)) for judge, its in judges), said.size
     )
 
 
@@ -165,6 +197,7 @@ def _judge(
         numbers_intervals=numeric_difference_intervals(people, answers, numbers, **arguments)
         if arguments and numbers is not None
         else {},
+        pairs=None if numbers is None or filters.before_number_figures else number_pairs(people, answers, numbers),
     )
 
 

@@ -330,9 +330,7 @@ def numeric_difference(people: Answers, judge: Answers, values: FloatArray) -> N
 
     Sources: Bland and Altman (1986).
     """
-    chosen = judge_codes(people, judge)
-    both = chosen != MISSING
-    theirs, its = (np.asarray(values, dtype=np.float64)[code[both]] for code in (people.code, chosen))
+    theirs, its = number_pairs(people, judge, values)
     apart = its - theirs
     n = apart.size
     if not n:
@@ -349,6 +347,14 @@ def numeric_difference(people: Answers, judge: Answers, values: FloatArray) -> N
         spearman=float(np.corrcoef(stats.rankdata(theirs), stats.rankdata(its))[0, 1]) if vary else None,
         n=n,
     )
+
+
+def number_pairs(people: Answers, judge: Answers, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """People's numbers in cells that the judge answered too, and beside each the judge's; both of shape (n_pairs,)."""
+    chosen = judge_codes(people, judge)
+    both = chosen != MISSING
+    numbers = np.asarray(values, dtype=np.float64)
+    return numbers[people.code[both]], numbers[chosen[both]]
 
 
 def numeric_difference_intervals(
@@ -385,3 +391,40 @@ def _ratio(top: npt.ArrayLike, bottom: npt.ArrayLike) -> FloatArray:
 
 def _defined(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
+
+
+# --- what was answered ------------------------------------------------------------------------------------------------
+
+MOST_BINS = 30
+_WHOLE = 2.0**50  # beyond, halves between whole numbers are lost
+
+
+def bin_edges(numbers: FloatArray, *, at_most: int = MOST_BINS) -> FloatArray:
+    """The ends of bins of equal width that hold all of these, shape (n_bins + 1,); none where there is no number, or
+    no difference of the largest and the smallest. Where all are whole, each bin holds equally many whole numbers, a
+    single one where so many bins are enough.
+
+    Source: Freedman and Diaconis (1981); where half of the numbers are one, Sturges (1926).
+    """
+    if not numbers.size:
+        return np.zeros(0)
+    low, high = float(numbers.min()), float(numbers.max())
+    spread = high - low
+    if not np.isfinite(spread):
+        return np.zeros(0)
+    width = 2 * float(np.subtract(*np.quantile(numbers, [0.75, 0.25]))) / np.cbrt(numbers.size)
+    if width <= 0:
+        width = spread / (np.log2(numbers.size) + 1)
+    if max(-low, high) < _WHOLE and not (numbers % 1).any():
+        whole = max(np.ceil(width), np.ceil((spread + 1) / at_most)) if spread >= at_most else 1.0
+        n_bins = int(np.ceil((spread + 1) / whole))
+        edges: FloatArray = low - 0.5 + whole * np.arange(n_bins + 1)
+        return edges
+    if not spread:
+        return np.array([low - 0.5, low + 0.5])
+    return np.linspace(low, high, int(np.clip(np.ceil(spread / width), 1, at_most)) + 1)
+
+
+def shares_in(numbers: FloatArray, edges: FloatArray) -> FloatArray:
+    """The share of the numbers in each bin, shape (n_bins,)."""
+    return np.histogram(numbers, edges)[0] / max(numbers.size, 1)

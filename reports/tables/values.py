@@ -19,7 +19,7 @@ from reports.tables.groups import group_table
 from reports.tables.items import item_tables
 from reports.tables.judges import unreadable
 from reports.tables.texts import text_tables
-from reports.words import EMPTY, UNDEFINED, code_of, count, n_pairs, name_of, naming_gold
+from reports.words import EMPTY, UNDEFINED, code_of, count, n_pairs, name_of, naming_gold, with_unit
 
 
 def value_tables(report: StudyReport, question: ValueReport) -> Iterator[ReportTable]:
@@ -127,6 +127,8 @@ def _agreement(report: StudyReport, question: ValueReport) -> ReportTable:
                 _("Spearman's ρ, mean over pairs of raters"), numeric.spearman, of_pairs, correlation, apart, "spearman"
             ),
         ]
+        if question.unit:
+            how.append(_("Differences and limits are in %(unit)s.") % {"unit": question.unit})
         how.append(
             _(
                 "ICC is one-way random, for a single rater. 95 %% of the differences of two people lie within the "
@@ -149,8 +151,10 @@ def _agreement(report: StudyReport, question: ValueReport) -> ReportTable:
 def _judges(report: StudyReport, question: ValueReport) -> ReportTable:
     words, numeric = words_of(report), question.numeric is not None
     shown = bool(question.exact_intervals)
-    apart = _("Mean absolute difference")
-    limits = _("Limits of agreement")
+    apart, limits, bias = (
+        with_unit(title, question.unit)
+        for title in (_("Mean absolute difference"), _("Limits of agreement"), _("Judge less person"))
+    )
     rows: list[tuple[Value, ...]] = []
     for of in question.judges:
         line: list[Value] = [code_of(of.judge), of.accuracy.value, *ends(of.accuracy_interval, shown=shown)]
@@ -170,7 +174,7 @@ def _judges(report: StudyReport, question: ValueReport) -> ReportTable:
     of_numbers = (
         Head("difference", _("Value"), "number", apart),
         *interval_heads(shown, key="difference_", group=apart),
-        Head("bias", _("Judge less person"), "number"),
+        Head("bias", bias, "number"),
         Head("limit_low", _("from"), "number", limits),
         Head("limit_high", _("to"), "number", limits),
         Head("pearson", "r", "number"),
@@ -205,6 +209,7 @@ def _judges(report: StudyReport, question: ValueReport) -> ReportTable:
 def _gold(question: ValueReport, result: ValueGold, words: Words) -> ReportTable:
     numeric = question.spec.kind == Kind.NUMBER
     nothing = _("no cell has both a gold label and this answer")
+    difference = with_unit(_("Mean absolute difference"), question.unit)
 
     def line(name: str, of: JudgeAccuracy | None, apart: float | None, n: int) -> tuple[Value, ...]:
         value = of.value if of else None
@@ -225,7 +230,7 @@ def _gold(question: ValueReport, result: ValueGold, words: Words) -> ReportTable
         heads=(
             Head("rater", _("Who")),
             Head("accuracy", _("Equal to gold"), "number"),
-            *((Head("difference", _("Mean absolute difference"), "number"),) if numeric else ()),
+            *((Head("difference", difference, "number"),) if numeric else ()),
             Head("cells", _("Cells"), "count"),
             Head("because", _("Not defined because"), "note"),
         ),

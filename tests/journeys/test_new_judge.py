@@ -212,3 +212,16 @@ def test_a_button_in_the_table_of_judges_has_one_line(page: Page) -> None:
     button = page.get_by_role("link", name="see what it costs")
     heights = button.evaluate_all("all => all.map(each => each.getBoundingClientRect().height)")
     assert heights == [28]
+
+
+def test_a_parser_is_asked_nothing_of_a_model(page: Page) -> None:
+    """The prompt and the longest answer stayed in the form of an extractor that is a parser."""
+    page.goto("/studies/leases/judges/extractors/new/")
+    prompt = page.get_by_label("Prompt", exact=False)
+    expect(prompt).to_be_visible()
+    page.get_by_label("Parser").select_option(index=1)
+    expect(prompt).to_be_hidden()
+    expect(page.get_by_label("Another model runs")).to_have_count(0)
+    page.get_by_label("Name", exact=False).first.fill("by-rules")
+    page.get_by_role("button", name="Create the extractor").click()
+    expect(page.get_by_text("“by-rules” can be started now.")).to_be_visible()

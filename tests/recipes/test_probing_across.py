@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import uuid
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,10 +21,12 @@ from annotation.deriving.actions import derive_study
 from annotation.models import Assignment, Look, Role, Study
 from judges import actions as judging
 from judges.models import Judge
-from recipes.ingredient_states.probing.across import TaskResults, lines_of, table_of
-from recipes.ingredient_states.probing.scores import Score
+from recipes.ingredient_states.probing.across import TaskResults, intervals_of, lines_of, table_of
+from recipes.ingredient_states.probing.scores import Asked, Score, interval, mean_interval
 from recipes.ingredient_states.probing.tasks import Chance, Task
+from reports.data.arrays import Filters
 from reports.data.label_table import RaterEntry
+from reports.stats.bootstrap import TOO_FEW_CLUSTERS, Interval
 from tests import builders
 from tests.builders import ClientOf
 from tests.judges import helpers
@@ -42,7 +45,8 @@ def score(right: str, code: str, *, model: str = "", kind: str = "judge") -> Sco
 
 
 def results(*scores: Score, chance: Chance | None = None) -> TaskResults:
-    return TaskResults("s", "S", scores, chance)
+    n = max(score.right.size for score in scores)
+    return TaskResults("s", "S", scores, (None,) * len(scores), chance, tuple(f"Recipe {place}" for place in range(n)))
 
 
 TASKS = {
@@ -75,6 +79,44 @@ def test_judges_of_one_model_are_one_line_with_the_mean_of_three_tasks() -> None
     assert found["tuned"]["mean"] == pytest.approx((1 + 1 + 5 / 7) / 3)
     assert found["by chance, each"]["mean"] == pytest.approx((0.4 + 0.5 + 0.3) / 3)
     assert found["by chance, mean"]["mean"] == pytest.approx((0.3 + 0.5 + 0.25) / 3)
+
+
+def test_accuracies_and_their_mean_have_intervals_by_recipes() -> None:
+    """Instances of one recipe are drawn together, those of other tasks too."""
+    rng = np.random.default_rng(1)
+    recipes = [f"Recipe {n % 20}" for n in range(80)]
+    asked = [Asked((n,), n % 20, 4) for n in range(80)]
+    filters = Filters(by="sheet", n_draws=4000)
+    alike = rng.random(20) < 0.6  # who is right in a recipe is so in all of its instances
+    one = Score(RaterEntry("J1", "judge"), np.arange(80), np.array([alike[n % 20] for n in range(80)]), 0)
+    drawn = interval(one, asked, filters)
+    assert drawn is not None
+    assert drawn.standard_error == pytest.approx(np.std(alike) / np.sqrt(20), rel=0.05)
+    # Three tasks alike are no more than one; three that have nothing in common a mean of three.
+    same = mean_interval([(one, recipes)] * 3, filters)
+    assert (same.low, same.high) == pytest.approx((drawn.low, drawn.high))
+    apart = [(one, [f"{name} of {task}" for name in recipes]) for task in range(3)]
+    assert mean_interval(apart, filters).standard_error == pytest.approx(drawn.standard_error / np.sqrt(3), rel=0.05)
+
+
+def test_the_table_of_intervals_has_those_of_each_task_and_of_the_mean() -> None:
+    drawn = Interval(0.4, 0.8, 0.1, 0.0, "", "sheet", 12, 2000, 0, 0)
+    none = replace(drawn, low=None, high=None, reason=TOO_FEW_CLUSTERS)
+    tasks = {
+        task: replace(
+            of,
+            scores=(score("10" * 10, "small-judge", model="small"), *of.scores[1:]),
+            intervals=(drawn, *[none] * (len(of.scores) - 1)),
+            recipes=tuple(f"Recipe {n}" for n in range(20)),
+        )
+        for task, of in TASKS.items()
+    }
+    found = lines(intervals_of(tasks))
+    small, other = found["small"], found["other"]
+    assert (small["usage.value"], small["usage.low"], small["usage.high"]) == (1 / 2, 0.4, 0.8)
+    assert small["mean.low"] < small["mean.value"] == 1 / 2 < small["mean.high"]
+    assert found["tuned"]["usage.low"] is None
+    assert (other["usage.value"], other["mean.value"], other["mean.low"]) == (None, None, None)
 
 
 def test_who_lacks_a_task_has_a_gap_and_no_mean() -> None:
@@ -157,7 +199,11 @@ def test_the_page_stands_by_the_source_and_by_each_task(
     assert r"\multicolumn{2}{c}{Step reference}" in latex
     assert "A2 & " in latex
     book = load_workbook(io.BytesIO(client.get(url.replace(".csv", ".xlsx")).content))
-    assert book.sheetnames == ["Contents", "probing.across"]  # and no labels, which are of several studies
+    assert book.sheetnames == [
+        "Contents",
+        "probing.across",
+        "probing.intervals",
+    ]  # and no labels, which are of several studies
     assert [cell.value for cell in book["probing.across"]["A"]][:3] == ["Model", "A1", "A2"]
     (part,) = json.loads(client.get(url.replace(".csv", ".json")).content)["parts"]
     assert part["tables"][0]["key"] == "probing.across"

@@ -8,15 +8,20 @@ import krippendorff
 import numpy as np
 import numpy.typing as npt
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
 from reports.stats.answers import Answers
 from reports.stats.bootstrap import resampling
 from reports.stats.numeric import (
+    MOST_BINS,
+    bin_edges,
     numeric_agreement,
     numeric_difference,
     numeric_difference_intervals,
     numeric_intervals,
+    shares_in,
 )
 from reports.stats.values import exact_agreement, exact_intervals, most_frequent
 
@@ -202,3 +207,38 @@ def test_the_most_frequent_answers_come_first() -> None:
     found = most_frequent(np.array([3, 1, 1, 3, 2]), at_most=2)
 
     assert [(of_answer.code, of_answer.n) for of_answer in found] == [(1, 2), (3, 2)]
+
+
+# --- bins ---
+
+
+@given(st.lists(st.floats(-1e12, 1e12) | st.integers(-(10**6), 10**6).map(float), min_size=1, max_size=60))
+def test_every_number_is_in_a_bin(numbers: list[float]) -> None:
+    x = np.array(numbers)
+    edges = bin_edges(x)
+    assert 2 <= edges.size <= MOST_BINS + 1
+    assert (np.diff(edges) > 0).all() or np.ptp(x) < 1e-9 * np.abs(x).max()
+    assert shares_in(x, edges).sum() == pytest.approx(1)
+
+
+def test_bins_of_whole_numbers_hold_equally_many_of_them() -> None:
+    assert bin_edges(np.array([1.0, 2, 3, 4, 5, 5, 5])).tolist() == [0.5, 1.5, 2.5, 3.5, 4.5, 5.5]
+    edges = bin_edges(np.arange(1000.0))
+    assert set(np.diff(edges)) == {float(np.diff(edges)[0])}
+    assert float(np.diff(edges)[0]).is_integer()
+
+
+@pytest.mark.parametrize("numbers", [[], [1e308, -1e308]])
+def test_what_has_no_spread_to_draw_has_no_bins(numbers: list[float]) -> None:
+    assert not bin_edges(np.array(numbers)).size
+
+
+@pytest.mark.parametrize("numbers", [[7.5], [0.1] * 9, [1e300, 1.0], [0.0, 0.0, 0.0, 0.5], [1e17, 1e17 + 16]])
+def test_few_or_far_numbers_have_bins(numbers: list[float]) -> None:
+    x = np.array(numbers)
+    assert shares_in(x, bin_edges(x)).sum() == pytest.approx(1)
+
+
+def test_bins_of_fractions_are_those_of_numpys_rule() -> None:
+    x = np.random.default_rng(0).normal(size=500)
+    assert bin_edges(x) == pytest.approx(np.histogram_bin_edges(x, "fd"))

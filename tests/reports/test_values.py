@@ -8,6 +8,7 @@ import json
 import uuid
 from typing import Any
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from django.urls import reverse
@@ -24,7 +25,9 @@ from reports.contents import contents_from, contents_of
 from reports.data.arrays import Filters
 from reports.data.label_table import unpacked
 from reports.exports import labels as long_form
+from reports.exports.figures import figure_csv
 from reports.exports.texts import codebook
+from reports.figures.svg import draw
 from reports.frozen.recomputing import recompute
 from reports.numbers.report import StudyReport, compute
 from reports.tables import ReportTable
@@ -193,6 +196,38 @@ def test_numbers_have_interval_statistics(study: Study) -> None:
     assert judges["J1"][0] == pytest.approx(1 / 4)
     # People's means 11, 20, 30, 40 against 11, 20, 31, 40.
     assert gold["mean of people"][:3] == (None, pytest.approx(1 / 4), 4)
+
+
+def test_numbers_have_figures_and_their_unit(study: Study) -> None:
+    figures = {figure.key: figure for figure in contents_of(report(study)).figures}
+    spread, differences = (figures[f"steps.weight.{name}"] for name in ("distribution", "differences.J1"))
+
+    assert set(figures) == {spread.key, differences.key}
+    people, judge = spread.data["series"]
+    assert (people["name"], judge["name"]) == ("people", "J1")
+    edges = spread.data["edges"]
+    assert people["values"] == pytest.approx(np.histogram([10, 20, 30, 40, 12, 20, 30], edges)[0] / 7)
+    assert judge["values"] == pytest.approx(np.histogram([10, 26, 33, 44], edges)[0] / 4)
+    # The mean of both, the judge less the person, and how many pairs.
+    points = [[10, 0, 1], [11, -2, 1], [23, 6, 2], [31.5, 3, 2], [42, 4, 1]]
+    assert [list(point) for point in differences.data["points"]] == points
+    assert differences.data["bias"] == pytest.approx(20 / 7)
+    tables = made(study)
+    assert [figure.data["x_title"] for figure in (spread, differences)] == ["Weight (g)", "Mean of both (g)"]
+    assert "in g." in tables["steps.weight.agreement"].how
+    assert "Judge less person (g)" in [head.title for head in tables["steps.weight.judges"].heads]
+    for figure in (spread, differences):
+        assert draw(figure).startswith(b"<?xml")
+    lines = figure_csv(differences).splitlines()
+    assert (lines[0], lines[1]) == ("\ufeffmean,difference,n", "10.0,0.0,1")
+    assert len(figure_csv(spread).splitlines()) == 1 + 2 * (len(edges) - 1)
+
+
+def test_the_figures_of_numbers_stand_with_the_question_and_with_its_judges(study: Study, client_of: ClientOf) -> None:
+    reader = client_of(researcher(study))
+    for name, key in (("question", "distribution"), ("judges-on", "differences.J1")):
+        page = reader.get(reverse(f"reports:{name}", args=["steps", "steps.weight"])).content.decode()
+        assert f'id="steps.weight.{key}"' in page
 
 
 def test_the_codebook_has_the_unit_of_a_number(study: Study) -> None:

@@ -15,12 +15,16 @@ from django.utils.translation import gettext_lazy
 
 from annotation.models import Rater
 from base.text import natural
-from recipes.ingredient_states.probing.scores import Score, better
+from recipes.ingredient_states.probing.scores import Score, better, mean_interval
 from recipes.ingredient_states.probing.tasks import Chance, Task
 from reports.contents import Contents, ContentsPart
+from reports.data.arrays import Filters
+from reports.stats.bootstrap import MINIMUM_CLUSTERS, Interval
 from reports.stats.comparison import NEVER_APART
 from reports.tables import Head, ReportTable, Value
-from reports.words import UNDEFINED, code_of
+from reports.tables.base import interval_heads
+from reports.tables.coefficients import ends
+from reports.words import UNDEFINED, code_of, count
 
 TITLES: Mapping[Task, Promise | str] = {
     Task.STEP_REFERENCE: gettext_lazy("Step reference"),
@@ -28,15 +32,20 @@ TITLES: Mapping[Task, Promise | str] = {
     Task.TRACING: gettext_lazy("Ingredient tracing"),
 }
 
+DRAWN = Filters(by="sheet")  # how intervals are made, as a report's are
+
 
 @dataclass(frozen=True, eq=False)
 class TaskResults:
-    """Who was right in a study of one task. chance: over all of its instances; None where it has none."""
+    """Who was right in a study of one task. intervals: of the accuracy of each of `scores`, None without any; chance:
+    over all of its instances, None where it has none; recipes: the titles of their recipes, in their order."""
 
     slug: str
     title: str
     scores: tuple[Score, ...]
+    intervals: tuple[Interval | None, ...]
     chance: Chance | None
+    recipes: tuple[str, ...]
 
 
 Chosen = Mapping[Task, TaskResults]  # a study of each task, as far as there are some
@@ -108,9 +117,41 @@ def table_of(chosen: Chosen, *, base: str = "") -> ReportTable:
     )
 
 
-def contents_of(table: ReportTable, about: Sequence[tuple[str, str]]) -> Contents:
-    """The table as downloads take it."""
-    return Contents(tuple(about), 0, (ContentsPart("probing", "", 0, (table,)),)).rounded
+def intervals_of(chosen: Chosen) -> ReportTable:
+    """Of the accuracies and means of `table_of`, by drawing recipes."""
+    heads = [Head("who", _("Model"))]
+    for key, title in (*TITLES.items(), ("mean", _("Mean"))):
+        heads += [Head(f"{key}.value", _("Accuracy"), "number", str(title))]
+        heads += interval_heads(True, key=f"{key}.", group=str(title))
+    rows = []
+    for name, line in lines_of(chosen).items():
+        cells: list[Value] = [name]
+        for task in Task:
+            score = line.get(task)
+            of = _interval_of(score, chosen[task]) if score else None
+            cells += [score.accuracy if score else None, *ends(of, shown=True)]
+        mean, drawn = _mean([score.accuracy for score in line.values()]), None
+        if mean is not None:
+            drawn = mean_interval([(score, chosen[task].recipes) for task, score in line.items()], DRAWN)
+        rows.append((*cells, mean, *ends(drawn, shown=True)))
+    how = _(
+        "95 %% intervals by drawing recipes %(draws)s times with all that is asked of them; for the mean with what "
+        "each task asks of them. None where there are fewer than %(least)s recipes, where every draw gives the same, "
+        "or where draws lack a task."
+    ) % {"draws": count(DRAWN.n_draws), "least": MINIMUM_CLUSTERS}
+    return ReportTable(
+        key="probing.intervals",
+        about="",
+        title=_("How sure the accuracies are"),
+        heads=tuple(heads),
+        rows=tuple(rows),
+        how=how,
+    )
+
+
+def contents_of(tables: Sequence[ReportTable], about: Sequence[tuple[str, str]]) -> Contents:
+    """The tables as downloads take them."""
+    return Contents(tuple(about), 0, (ContentsPart("probing", "", 0, tuple(tables)),)).rounded
 
 
 def _row(name: str, line: Line, held: Line | None) -> tuple[Value, ...]:
@@ -124,6 +165,10 @@ def _row(name: str, line: Line, held: Line | None) -> tuple[Value, ...]:
             cells.append(p)
             because = because or reason
     return *cells, _mean([score.accuracy for score in line.values()]), because
+
+
+def _interval_of(score: Score, results: TaskResults) -> Interval | None:
+    return next(of for one, of in zip(results.scores, results.intervals, strict=True) if one is score)
 
 
 def _better(held: Score | None, score: Score | None) -> tuple[float | None, str]:

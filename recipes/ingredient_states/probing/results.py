@@ -9,9 +9,9 @@ from django.core.cache import caches
 
 from annotation.models import Role, Study, User
 from annotation.queries import roles
-from recipes.ingredient_states.probing.across import TaskResults
+from recipes.ingredient_states.probing.across import DRAWN, TaskResults
 from recipes.ingredient_states.probing.derivers import FORMS
-from recipes.ingredient_states.probing.scores import asked_in, scores
+from recipes.ingredient_states.probing.scores import asked_in, interval, scores
 from recipes.ingredient_states.probing.tasks import Task, chance_of
 from reports import queries
 from reports.data.arrays import Filters
@@ -47,11 +47,14 @@ def results_of(study: Study) -> TaskResults:
     table = queries.label_table(study, Filters())
     asked = asked_in(table)
     section, question = table.questions[0]
+    scored = tuple(scores(table, f"{section.key}.{question.key}", asked, Filters()))
     made = TaskResults(
         study.slug,
         study.title,
-        tuple(scores(table, f"{section.key}.{question.key}", asked, Filters())),
+        scored,
+        tuple(interval(score, asked, DRAWN) for score in scored),
         chance_of([one.candidates for one in asked]),
+        tuple(table.sheets[one.sheet] for one in asked),
     )
     if study_digest(study) == parts[1]:
         caches["reports"].set(key, made)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from unicodedata import normalize
 
@@ -162,15 +162,40 @@ def interval(score: Score, asked: list[Asked], filters: Filters) -> Interval | N
     """By drawing recipes, whatever the report draws: the instances of one recipe are alike."""
     if not filters.by:
         return None
-    sheets = np.array([asked[n].sheet for n in score.instances.tolist()], dtype=np.int64)
-    clusters, place = np.unique(sheets, return_inverse=True)
+    return _of_mean([(score, [asked[n].sheet for n in score.instances.tolist()])], filters)
+
+
+def mean_interval(of_tasks: Sequence[tuple[Score, Sequence[str]]], filters: Filters) -> Interval:
+    """Of the mean of one rater's accuracies, by drawing recipes with what each task asks of them.
+
+    Args:
+        of_tasks: of each task the score, and of each instance of the task its recipe's title.
+    """
+    titles = dict.fromkeys(title for _score, recipes in of_tasks for title in recipes)
+    place = {title: n for n, title in enumerate(titles)}
+    return _of_mean(
+        [(score, [place[recipes[n]] for n in score.instances.tolist()]) for score, recipes in of_tasks], filters
+    )
+
+
+def _of_mean(scores: Sequence[tuple[Score, Sequence[int]]], filters: Filters) -> Interval:
+    """scores: each with the recipe of each of its answers."""
+    recipes = np.array([recipe for _score, of in scores for recipe in of], dtype=np.int64)
+    clusters, place = np.unique(recipes, return_inverse=True)
     draws = resampling_of(clusters, "sheet", n_draws=filters.n_draws, seed=filters.seed, group_many=True)
-    sums = np.zeros((clusters.size, 2))
-    np.add.at(sums, place, np.stack([score.right, np.ones(score.right.size)], axis=-1))
+    sums = np.zeros((clusters.size, 2 * len(scores)))
+    start = 0
+    for task, (score, of) in enumerate(scores):
+        some = place[start : start + len(of)]
+        start += len(of)
+        np.add.at(sums[:, 2 * task], some, score.right)
+        np.add.at(sums[:, 2 * task + 1], some, 1)
 
     def mean(features: FloatArray) -> FloatArray:
-        shares: FloatArray = features[:, 0] / features[:, 1]
-        return shares
+        right, n = features[:, ::2], features[:, 1::2]
+        shares = np.divide(right, n, out=np.full(n.shape, np.nan), where=n > 0)
+        means: FloatArray = shares.mean(axis=1)
+        return means
 
     return draws.bootstrap(sums, mean)
 

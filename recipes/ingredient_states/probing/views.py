@@ -32,12 +32,13 @@ from reports.words import code_of
 
 @dataclass(frozen=True)
 class _Made:
-    """`table`: None where no study of a task is there, or a form is not understood."""
+    """`table`, `intervals`: None where no study of a task is there, or a form is not understood."""
 
     studies: StudiesForm
     base: BaseForm
     chosen: dict[Task, Study]
     table: ReportTable | None
+    intervals: ReportTable | None
 
     @property
     def about(self) -> list[tuple[str, str]]:
@@ -53,7 +54,7 @@ def _made(request: AppRequest, study: Study) -> _Made:
     scored = {task: results.results_of(one) for task, one in chosen.items()}
     base = BaseForm(request.GET, names=across.lines_of(scored))
     table = across.table_of(scored, base=base.cleaned_data["base"]) if base.is_valid() and scored else None
-    return _Made(studies, base, chosen, table)
+    return _Made(studies, base, chosen, table, across.intervals_of(scored) if table else None)
 
 
 def _was_read(made: _Made, *, what: str, by: User) -> None:
@@ -70,7 +71,7 @@ def tasks(request: AppRequest, study: Study) -> HttpResponse:
         "study": study,
         "here": "ingredient_states:probing",
         "forms": [made.studies, made.base],
-        "table": made.table,
+        "tables": [table for table in (made.table, made.intervals) if table],
         "chosen": made.chosen.values(),
         "endings": TYPES,
         "asked": request.GET.urlencode(),
@@ -85,13 +86,13 @@ def download(request: AppRequest, study: Study, ending: str) -> HttpResponse:
     if ending not in TYPES:
         raise Http404
     made = _made(request, study)
-    if made.table is None:
+    if made.table is None or made.intervals is None:
         sentence = _("There is no table to download: no study of a task is there, or it is not known which is meant.")
         return HttpResponseBadRequest(sentence, content_type="text/plain; charset=utf-8")
     _was_read(made, what=TestLook.What.DOWNLOAD, by=request.user)
     for one in made.chosen.values():
         note_looks(sheets=one.sheets.all(), user=request.user)
-    contents = across.contents_of(made.table, made.about)
+    contents = across.contents_of([made.table, made.intervals], made.about)
     name = f"{study.slug}-probing-{timezone.localdate().isoformat()}"
     response = HttpResponse(tables_file(contents, ending), content_type=TYPES[ending])
     response["Content-Disposition"] = f'attachment; filename="{name}.{ending}"'
