@@ -133,6 +133,11 @@ class JudgeForm(NamesAModel):
         titled = ((title, [each for each in every if each.key.startswith(f"{of}:")]) for of, title in titles.items())
         return [(str(title), found) for title, found in titled if found]
 
+    @property
+    def looks_for_items(self) -> bool:
+        """Whether judges of the chosen method answer only what is about a column's item."""
+        return self.chosen_method in (Method.LEXICAL, Method.EMBEDDING)
+
     def beginning(self, key: str) -> Beginning | None:
         """The one of that key; None where the chosen method has none."""
         return next((each for each in self._beginnings_of(self.chosen_method) if each.key == key), None)

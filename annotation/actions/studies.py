@@ -46,7 +46,9 @@ def store_scheme(*, spec: SchemeSpec, source: str) -> Scheme:
     dumped = spec.model_dump(mode="json")
     stored = Scheme.objects.filter(slug=spec.key, version=spec.version).first()
     if stored is not None:
-        if stored.parsed != spec:  # as it is read now: a key that came later has its default there
+        # As it is read now, a key that came later has its default there; of the same file what was left out may be
+        # filled in otherwise than it was then.
+        if stored.parsed != spec and stored.source.splitlines() != source.splitlines():
             raise Refused(
                 _("Version %(version)s of “%(key)s” is stored already and asks something else. Raise the version.")
                 % {"version": spec.version, "key": spec.key}

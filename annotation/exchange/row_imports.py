@@ -98,6 +98,12 @@ class Imported:
     unchanged: int = 0  # what the file says and the study had already
     empty: int = 0  # cells of the file without an answer
     unread: tuple[str, ...] = field(default=())  # headings that mean nothing here
+    textless: bool = False  # no heading of a file of rows names a text, and one that is not read may be meant to
+
+    @property
+    def lacks_texts(self) -> bool:
+        """Whether rows came in that raters would find empty."""
+        return bool(self.rows and self.textless)
 
     @property
     def nothing_new(self) -> bool:
@@ -144,6 +150,13 @@ class Imported:
                 said.append(sentence % {"n": n})
         if self.unread:
             said.append(_("Not read: %(headings)s.") % {"headings": ", ".join(self.unread)})
+        if self.lacks_texts:
+            said.append(
+                _(
+                    "They came without a text, which stands under a heading such as “text”. Import the file again with "
+                    "one, and they get it."
+                )
+            )
         return said
 
 

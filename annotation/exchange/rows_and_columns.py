@@ -123,6 +123,7 @@ class _Files:
             known = kinds.known(study.scheme.parsed.block_kinds)
             self._headings = row_headings(rows.header, known, self.spec.keys)
             self.imported.unread = self._headings.unread
+            self.imported.textless = bool(self._headings.unread) and not self._headings.blocks
 
     # --- checking; nothing is written ---
 

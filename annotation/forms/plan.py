@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
@@ -170,15 +171,17 @@ class PlanForm(forms.Form):
             )
         self._add_choice(scheme)
         self.order_fields([name for name in self.fields if name not in ("own_order", "kappa", "seed")])
-        # A plan that can be drawn to begin with: one rater alone can label nothing twice.
+        # A plan that can be drawn to begin with: one rater alone can label nothing twice, and of few sheets each goes
+        # to so many that everybody gets something.
         everybody = list(raters.order_by().values_list("pk", flat=True))
         self.has_raters = bool(everybody)
         alone = len(everybody) < 2
+        free = [pk for pk, count in self.counts.items() if count.free]
         self.initial = {
             "raters": everybody,
-            "sheets": [pk for pk, count in self.counts.items() if count.free],
+            "sheets": free,
             "sections": self.section_keys,
-            "raters_per_sheet": 1 if alone else 2,
+            "raters_per_sheet": 1 if alone else min(100, max(2, math.ceil(len(everybody) / max(1, len(free))))),
             "share_twice": 0 if alone else 50,
             # Where there are no people to plan for, the judges are who is left.
             **{f"judge_{n}": "" if everybody else self.Judged.ALL for n in range(len(self.judges))},

@@ -60,7 +60,7 @@ def balanced_design(request: OverlapRequest) -> Design:
     if request.has_uneven_standing:
         assignments = levelled(assignments, blocks, standing, rng)
     design = Design(request, tuple(assignments))
-    return replace(design, notes=tuple(_notes(design, twice, often, sizes)))
+    return replace(design, notes=tuple(_notes(design, twice, often, labels)))
 
 
 def _refuse_impossible(request: OverlapRequest) -> None:
@@ -297,10 +297,11 @@ def _in_rounds(items: Sequence[Item], rng: random.Random) -> Iterator[Item]:
 # --- Notes ----------------------------------------------------------------------------------------------------------
 
 
-def _notes(design: Design, twice: Sequence[int], often: Sequence[int], sizes: Sequence[int]) -> Iterator[Sentence]:
+def _notes(design: Design, twice: Sequence[int], often: Sequence[int], labels: Sequence[int]) -> Iterator[Sentence]:
     """What the manager should know before applying the design."""
     request = design.request
     documents, asked = sum(request.sheets), request.raters_per_sheet
+    sizes = [min(asked, of_sheet) for of_sheet in labels]
     share_twice, share_often = request.shares
     if sum(often) and (
         _is_rounded(share_twice, request.sheets, twice) or _is_rounded(share_often, request.sheets, often)
@@ -351,6 +352,10 @@ def _notes(design: Design, twice: Sequence[int], often: Sequence[int], sizes: Se
         yield _note(
             gettext_noop("Raters who get nothing new, because the others catch up with what they have: %(idle)s."),
             idle=idle,
+        )
+    elif idle and any(asked < of_sheet for of_sheet in labels):
+        yield _note(
+            gettext_noop("Raters who get nothing: %(idle)s. They get some with more raters per %(sheet)s."), idle=idle
         )
     elif idle:
         yield _note(

@@ -97,7 +97,7 @@ from annotation.queries.saving import (
     rows_of_sheet,
     standing,
 )
-from annotation.queries.schemes import whole_columns, whole_scheme, whole_sections
+from annotation.queries.schemes import short_scheme, whole_columns, whole_scheme, whole_sections
 from annotation.queries.states import (
     RaterGraph,
     has_states,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 from collections.abc import Collection
 from datetime import datetime
@@ -14,6 +15,7 @@ from annotation import doors
 from annotation.evidence import kinds
 from annotation.models import Column, Scheme, SchemeRevision, Section
 from annotation.plain_sql import Shape, Statement
+from annotation.scheme import spec
 from annotation.scheme.spec import SchemeError, SchemeSpec, load_scheme
 
 logger = logging.getLogger(__name__)
@@ -102,6 +104,14 @@ def shipped() -> dict[str, tuple[SchemeSpec, str]]:
         except (SchemeError, OSError, UnicodeDecodeError):
             logger.exception("The scheme file %s of a pack cannot be read", path)
     return found
+
+
+def short_scheme() -> str:
+    """A scheme file to begin from where a study is made, under a key that no scheme here has. One query."""
+    text = Path(spec.__file__).with_name("short.yaml").read_text(encoding="utf-8")
+    taken = set(Scheme.objects.filter(slug__startswith="texts").values_list("slug", flat=True))
+    names = itertools.chain(["texts"], (f"texts-{n}" for n in itertools.count(2)))
+    return text.replace("key: texts ", f"key: {next(name for name in names if name not in taken)} ", 1)
 
 
 def block_kinds() -> list[str]:

@@ -121,7 +121,7 @@ def _options(labels: list[str]) -> dict[str, Any]:
         keys.append(option_key if option_key and option_key not in keys else f"option-{position}")
     return {
         "options": [
-            {"key": option_key, "label": label, "sign": label if len(label) <= 3 else label[:1]}
+            {"key": option_key, "label": label, **({"sign": label} if len(label) <= 3 else {})}
             for option_key, label in zip(keys, labels, strict=True)
         ]
     }

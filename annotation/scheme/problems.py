@@ -66,7 +66,9 @@ def told(root: yaml.Node, error: ValidationError) -> list[Problem]:
     details = error.errors()
     # A list that lost its items to errors of their own is "too short" as well; that follows and helps nobody.
     causes = [d for d in details if d["type"] != "too_short" or not _has_deeper(d["loc"], details)]
-    return [_problem(root, cause) for cause in causes]
+    # So is a question of an unknown kind said to lack its options.
+    kinds = {d["loc"][:-1] for d in details if d["loc"][-1:] == ("kind",)}
+    return [_problem(root, d) for d in causes if not (d["loc"][-1:] == ("options",) and d["loc"][:-1] in kinds)]
 
 
 def _has_deeper(loc: tuple[int | str, ...], details: list[Any]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -150,9 +151,10 @@ class QuestionSpec(Spec):
             if kind != Kind.ITEMS:  # whose fields have to be given
                 data[kind] = data.get(kind) or {}
         if isinstance(data.get("options"), list):
+            signs = _signs(data["options"])
             data["options"] = [
-                _with_defaults(option, position) if isinstance(option, dict) else option
-                for position, option in enumerate(data["options"])
+                _with_defaults(option, position, sign) if isinstance(option, dict) else option
+                for position, (option, sign) in enumerate(zip(data["options"], signs, strict=True))
             ]
         return data
 
@@ -252,10 +254,24 @@ class QuestionSpec(Spec):
         return tuple(option.key for option in self.options) if self.has_options else self.special
 
 
-def _with_defaults(option: dict[str, Any], position: int) -> dict[str, Any]:
+def _signs(options: list[Any]) -> list[str]:
+    """What is shown of an option whose file gives no sign: its label's first letter, or as many letters, three at
+    most, as tell all of them apart, else the first letters of its words."""
+    labels = [str(option.get("label")) if isinstance(option, dict) else "" for option in options]
+    given = [option.get("sign") if isinstance(option, dict) else None for option in options]
+    ways = [[label[:n] for label in labels] for n in (1, 2, 3)]
+    ways.append(["".join(word[0] for word in re.findall(r"\w+", label))[:3] for label in labels])
+    for way in ways:
+        signs = [str(own or short).strip() for own, short in zip(given, way, strict=True)]
+        if len(set(signs) - {""}) == len(signs):
+            return [short.strip() or short for short in way]
+    return ways[0]
+
+
+def _with_defaults(option: dict[str, Any], position: int, sign: str) -> dict[str, Any]:
     defaults = {
         "hotkey": _HOTKEYS[position % len(_HOTKEYS)],
-        "sign": str(option.get("label"))[:1],
+        "sign": sign,
         "colour": list(Colour)[position % len(Colour)],
     }
     return {**defaults, **option}

@@ -30,13 +30,16 @@ from work import queries as work_queries
 
 @require_GET
 def home(request: AppRequest) -> HttpResponse:
-    """Where the work of whoever comes without an address is: labelling that is left, else the desk of their study."""
+    """Where the work of whoever comes without an address is: labelling that is left, else the desk of their study, or
+    where they can make their first one."""
     left = Assignment.objects.of_user(request.user).exclude(state=Assignment.State.SUBMITTED)
     left = left.filter(rater__study__archived_at=None)
     if left.exists():
         return work.my_work(request)
     mine = [study for study in queries.studies_of(request.user) if study.archived_at is None]
     at_desk = [study for study in mine if study.roles - {Role.ANNOTATOR}]
+    if not mine and request.user.has_perm("annotation.add_study"):
+        return redirect("annotation:studies")
     if not at_desk:
         return work.my_work(request)
     if len(at_desk) > 1 or request.user.is_superuser:
@@ -63,7 +66,8 @@ def studies(request: AppRequest) -> HttpResponse:
 @permission_required("annotation.add_study", raise_exception=True)
 @require_http_methods(["GET", "POST"])
 def new_study(request: AppRequest) -> HttpResponse:
-    form = StudyForm(request.POST or None, request.FILES or None)
+    short = {"scheme_text": queries.short_scheme()} if request.GET.get("begin") == "short" else None
+    form = StudyForm(request.POST or None, request.FILES or None, initial=short)
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data
         try:

@@ -77,7 +77,10 @@ def _refuse(form: forms.Form, error: TableError | Refused) -> ImportRefused | No
 
 def _done(request: AppRequest, study: Study, imported: Imported) -> HttpResponse:
     said = " ".join(imported.sentences(study.scheme.parsed.words))
-    (messages.info if imported.nothing_new else messages.success)(request, said)
+    if imported.lacks_texts:
+        messages.warning(request, said)
+    else:
+        (messages.info if imported.nothing_new else messages.success)(request, said)
     return redirect("annotation:import", study.slug)
 
 

@@ -42,7 +42,7 @@ def as_time(seconds: float) -> str:
 def as_money(cost: Decimal) -> str:
     """To two places; of less than that to the first figure that is not 0."""
     places = 2 if cost == 0 or cost >= Decimal("0.01") else -cost.adjusted()
-    return number_format(cost, places)
+    return number_format(cost.quantize(Decimal(1).scaleb(-places)))
 
 
 @register.filter

@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString
 from annotation.models import Study
 from judges.models import Judge
 from reports.hiring import queries, words
+from reports.tables.rounding import rounded
 
 register = template.Library()
 
@@ -24,7 +25,7 @@ def percent(share: float | None) -> str:
 @register.filter
 def tenths(share: float | None) -> str:
     """As `percent`, always with its digit, so that numbers stand below each other."""
-    return "–" if share is None else str(number_format(share * 100, 1))
+    return "–" if share is None else str(number_format(rounded(share, 1, per_cent=True)))
 
 
 @register.simple_tag(takes_context=True)

@@ -31,6 +31,14 @@ def test_without_an_address_each_role_lands_where_its_work_is(leases: Leases, cl
     assert landing(researcher) == reverse("reports:report", args=["leases"])
 
 
+def test_who_may_make_studies_and_is_in_none_lands_where_the_first_is_made(db: None, client_of: ClientOf) -> None:
+    """The owner of a new installation read that nothing was assigned to them."""
+    owner, guest = builders.user("root", superuser=True), builders.user("guest")
+
+    assert landing(client_of(owner)) == reverse("annotation:studies")
+    assert landing(client_of(guest)) == "/"
+
+
 def test_a_manager_with_work_of_their_own_lands_there_until_it_is_done(leases: Leases, client_of: ClientOf) -> None:
     actions.add_member(study=leases.study, user=leases.anna, role=Role.MANAGER)
     anna = client_of(leases.anna)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
-from django.test import override_settings
+from django.test import Client, override_settings
 from django.urls import reverse
 from openpyxl import Workbook
 
@@ -69,6 +69,26 @@ def test_import_rows_without_columns_leaves_one_blank_column_a_section(simple: S
     sheet = simple.sheets.get()
     assert (sheet.title, [column.name for column in sheet.columns.all()]) == ("Simple", [""])
     assert (imported.sheets, imported.rows, imported.columns) == (1, 2, 0)
+
+
+def test_rows_whose_text_stands_under_another_heading_are_told_to_be_empty(simple: Study, client: Client) -> None:
+    """60 mails came in without their texts, and a green line ended in “Not read: body.”"""
+    client.force_login(builders.user("root", superuser=True))
+    file = SimpleUploadedFile("mails.csv", b"id,body\nA,Hello\nB,Bye\n")
+
+    page = client.post("/studies/simple/import/rows/", {"rows": file}, follow=True)
+
+    assert (
+        "New: 1 contract, 2 clauses. Not read: body. They came without a text, which stands under a heading such as "
+        "“text”. Import the file again with one, and they get it."
+    ) in page.content.decode()
+    assert [message.level_tag for message in page.context["messages"]] == ["warning"]
+    assert rows_in(simple, "id,text\nA,Hello\nB,Bye\n").filled == 2
+
+
+@pytest.mark.parametrize("rows", ["row\nA\n", "row,text,more\nA,,x\n"], ids=["names alone", "a text left empty"])
+def test_rows_that_are_to_have_no_text_are_not_complained_of(simple: Study, rows: str) -> None:
+    assert not rows_in(simple, rows).lacks_texts
 
 
 def test_import_rows_again_adds_nothing_and_says_so(simple: Study) -> None:

@@ -45,6 +45,20 @@ def test_a_study_is_made_of_the_example_as_it_was_downloaded(owner: User, client
     assert Study.objects.get(slug="letters").scheme.slug == "city-letters"
 
 
+def test_a_study_of_short_texts_is_begun_with_one_click_and_the_next_one_too(owner: User, client_of: ClientOf) -> None:
+    """All that was offered to choose was of recipes, and the one example stood in a file to be downloaded."""
+    client, address = client_of(owner), reverse("annotation:new-study")
+    assert '<a href="?begin=short">' in client.get(address).content.decode()
+
+    for title in ("Mails", "Posts"):
+        form = client.get(address, {"begin": "short"}).context["form"]
+        client.post(address, {"title": title, "scheme_text": form["scheme_text"].value()})
+
+    assert [study.scheme.slug for study in Study.objects.order_by("slug")] == ["texts", "texts-2"]
+    kinds = [question.kind for question in Study.objects.get(slug="mails").scheme.parsed.sections[0].questions]
+    assert kinds == [Kind.CHOICE, Kind.FLAG, Kind.SCALE, Kind.ITEMS, Kind.TEXT]
+
+
 def test_a_scheme_is_given_as_a_text(owner: User, client_of: ClientOf) -> None:
     client, address = client_of(owner), reverse("annotation:new-study")
     client.post(address, {"title": "Letters", "scheme_text": EXAMPLE})

@@ -192,11 +192,19 @@ def test_sheet_without_documents_is_noted() -> None:
 
 
 def test_raters_without_work_are_noted() -> None:
+    design = balanced_design(OverlapRequest(9, (2, 2), 3, 0.5, seed=1))
+
+    assert sorted(sheets_of_rater(design)) == [0, 0, 0, 1, 1, 1, 1, 1, 1]
+    assert str(design.notes[-1]) == "Raters who get nothing, because there is not enough work for all 9: 3."
+
+
+def test_raters_without_work_where_sheets_could_go_to_more_are_noted() -> None:
+    """It said that there was not enough work for all nine, of which there are 24 rows."""
     design = balanced_design(OverlapRequest(9, (8, 8), 3, 0.5, seed=1))
 
     assert sorted(sheets_of_rater(design)) == [0, 0, 0, 1, 1, 1, 1, 1, 1]
     assert [str(note) for note in design.notes] == [
-        "Raters who get nothing, because there is not enough work for all 9: 3."
+        "Raters who get nothing: 3. They get some with more raters per sheet."
     ]
 
 

@@ -65,6 +65,19 @@ def test_raters_without_a_login_are_not_offered(leases: Leases, loan: Sheet, cli
     assert [rater.code for rater in form.fields["raters"].queryset] == ["A1", "A2"]
 
 
+def test_of_few_sheets_each_goes_to_so_many_at_first_that_nobody_is_left_out(
+    leases: Leases, loan: Sheet, client_of: ClientOf
+) -> None:
+    """Of three people and one sheet one got nothing, until somebody found the number to raise."""
+    builders.rater(leases.study, leases.stranger)
+
+    form = client_of(leases.manager).get(plan_url(leases)).context["form"]
+
+    assert len(form.initial["raters"]) == 3
+    assert len(form.initial["sheets"]) == 1
+    assert form.initial["raters_per_sheet"] == 3
+
+
 def test_the_design_is_drawn_over_the_free_rows(leases: Leases, loan: Sheet, client_of: ClientOf) -> None:
     taken, *free = loan.rows.all()
     anna, boris = leases.annas[0].rater, leases.boriss[0].rater

@@ -437,6 +437,15 @@ def test_the_same_choice_from_elsewhere_is_no_conflict(leases: Leases, anna: Cli
 # --- a page that was open before what it asks was changed -----------------------------------------------------------
 
 
+def test_the_same_file_is_the_same_scheme_whatever_was_filled_in_when_it_was_stored(leases: Leases) -> None:
+    """A scheme from before stands with the signs that options got then, and its file was refused to a second study."""
+    stored = leases.study.scheme
+    stored.spec["sections"][0]["questions"][0]["options"][0]["sign"] = "X"
+    stored.save()
+
+    assert builders.scheme(builders.SCHEME) == stored
+
+
 def test_what_is_asked_is_never_changed_under_an_open_page(leases: Leases, client_of: ClientOf) -> None:
     """With an option less or a check more it is another version, and no study moves to one."""
     without = builders.SCHEME.replace("          - {key: implied, label: Implied}\n", "")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from django.utils.translation import override
 
-from annotation.scheme.spec import Kind, Layout, SchemeError, SchemeSpec, load_scheme
+from annotation.scheme.spec import Kind, Layout, QuestionSpec, SchemeError, SchemeSpec, load_scheme
 from annotation.views.palette import options_for_script
 from tests.builders import SCHEME
 
@@ -72,6 +72,34 @@ def test_options_get_hotkeys_signs_and_colours_by_position() -> None:
     assert [option.hotkey for option in options] == ["1", "2", "3"]
     assert [option.sign for option in options] == ["S", "I", "–"]  # the third is given in the file
     assert len({option.colour for option in options}) == 3
+
+
+@pytest.mark.parametrize(
+    ("labels", "signs"),
+    [
+        (["Positive", "Neutral", "Negative"], ["Pos", "Neu", "Neg"]),
+        (["Agree", "Abstain", "Deny"], ["Ag", "Ab", "De"]),
+        (["Not found", "Not sure", "Found"], ["Nf", "Ns", "F"]),
+        (["Same", "Same as above"], ["S", "Saa"]),
+        (["Grade one", "Grade other"], ["G", "G"]),
+    ],
+    ids=["three letters", "two letters", "words", "one word and more", "nothing tells"],
+)
+def test_signs_that_are_left_out_tell_the_options_apart(labels: list[str], signs: list[str]) -> None:
+    """“Neutral” and “Negative” were both an N, in the grid and in the lens."""
+    options = [{"key": f"o{n}", "label": label} for n, label in enumerate(labels)]
+
+    question = QuestionSpec.model_validate({"key": "q", "title": "Q", "options": options})
+
+    assert [option.sign for option in question.options] == signs
+
+
+def test_a_sign_that_is_given_stays_and_others_keep_off_it() -> None:
+    options = [{"key": "no", "label": "Nothing", "sign": "S"}, {"key": "some", "label": "Some"}]
+
+    question = QuestionSpec.model_validate({"key": "q", "title": "Q", "options": options})
+
+    assert [option.sign for option in question.options] == ["S", "So"]
 
 
 def test_the_tenth_option_has_the_key_zero() -> None:
@@ -297,6 +325,14 @@ def test_load_scheme_tells_all_mistakes_at_once() -> None:
     text = SCHEME.replace("version: 1", "version: one").replace(FIRST, "- {key: stated, lable: X, label: X}")
 
     assert len(problems_of(text)) == 2
+
+
+def test_a_question_of_an_unknown_kind_is_told_that_alone() -> None:
+    """It was said to lack its options as well, and whoever wanted yes and no went on to write some."""
+    text = "key: a\nversion: 1\ntitle: A\nsections:\n  - key: s\n    title: S\n    questions:\n"
+    text += "      - {key: q, title: Q, kind: boolean}\n"
+
+    assert [key for _line, key, _message in problems_of(text)] == ["sections.s.questions.q.kind"]
 
 
 ODD = {

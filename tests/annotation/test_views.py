@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from annotation import actions, queries, scripts
 from annotation.evidence.blocks import Block
-from annotation.models import Assignment, Label, Option, Rater, Study
+from annotation.models import Assignment, Label, Option, Rater, Row, Study
 from annotation.templatetags.palate import grid_dialogs
 from annotation.views.palette import palette
 from tests import builders
@@ -123,6 +123,18 @@ def test_evidence_shows_the_text_and_finds_the_words(leases: Leases, client_of: 
     rent = leases.sheet.columns.get(name="Pay rent")
     # Block 1 is the paragraph, "The tenant pays the rent …": "pays" stands at 11 to 15, "rent" at 20 to 24.
     assert response.context["hits"][rent.pk]["duty"] == [(1, 11, 15, "exact", 1.0), (1, 20, 24, "exact", 1.0)]
+
+
+@pytest.mark.parametrize("title", ["", "Rent"])
+def test_evidence_has_the_name_of_its_row_once(leases: Leases, client_of: ClientOf, title: str) -> None:
+    """A row without a title had its name above its name."""
+    assignment = leases.annas[0]
+    Row.objects.filter(pk=assignment.row_id).update(title=title)
+
+    page = client_of(leases.anna).get(reverse("annotation:evidence", args=[assignment.pk])).content.decode()
+
+    assert page[: page.index("</header>")].count(assignment.row.name) == 1
+    assert f">{title or assignment.row.name}</h2>" in page
 
 
 def test_evidence_marks_the_synonyms_of_the_scheme(leases: Leases, client_of: ClientOf) -> None:

@@ -89,6 +89,20 @@ def test_the_first_method_is_one_that_the_scheme_has_questions_for(leases: Lease
     assert "There is no prompt for this method and this scheme yet." in page
 
 
+@pytest.mark.parametrize("method", ["lexical", "embedding"])
+def test_a_method_that_looks_for_items_says_so_where_no_question_is_about_one(
+    leases: Leases, author: Client, method: str
+) -> None:
+    """The docs recommend `lexical` to begin with; of a scheme of whole texts its form was empty and did not say why."""
+    scheme = annotating.store_scheme(spec=load_scheme(TEXTS_ALONE), source=TEXTS_ALONE)
+    study = annotating.create_study(slug="texts", title="Texts", scheme=scheme, by=leases.manager)
+
+    page = author.get(at(study), {"method": method, "method_before": "writing"}, **HTMX).content.decode()
+
+    assert "This method looks in each document for what a column names; no question of this scheme asks for" in page
+    assert "There is no prompt for this method" not in page
+
+
 @pytest.mark.parametrize(
     ("method", "keys"),
     [

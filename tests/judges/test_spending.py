@@ -345,8 +345,18 @@ def test_a_plain_answer_may_be_asked_for_twice(leases: Leases, counting: Countin
     assert estimating.estimate(leases.study, chat).spent.written == 4 * 50
 
 
-@pytest.mark.parametrize(("cost", "said"), [("0", "0.00"), ("1.234", "1.23"), ("0.01", "0.01"), ("0.00042", "0.0004")])
-def test_a_small_cost_is_not_rounded_to_nothing(cost: str, said: str) -> None:
+@pytest.mark.parametrize(
+    ("cost", "said"),
+    [
+        ("0", "0.00"),
+        ("1.234", "1.23"),
+        ("0.01", "0.01"),
+        ("0.00042", "0.0004"),
+        ("1.999", "2.00"),
+        ("0.00096", "0.0010"),
+    ],
+)
+def test_a_small_cost_is_not_rounded_to_nothing_and_none_is_cut_off(cost: str, said: str) -> None:
     assert as_money(Decimal(cost)) == said
 
 

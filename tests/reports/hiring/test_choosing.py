@@ -61,6 +61,7 @@ def test_choosing_has_intervals_and_the_baseline_and_leaves_out_what_has_no_cell
     actions.add_member(study=study, user=manager, role=Role.MANAGER)
     page = client_of(manager).get(reverse("reports:choose-judge", args=[study.slug])).content.decode()
     assert "61.1 %" in page
+    assert "77.8 %" in page  # 28 of 36: 77.77…, of which the page cut the end off
     assert "<code>J1</code>" in page
     assert "<code>J2</code>" not in page
     assert "1 line more has no cell that people have answered, and is left out." in page
