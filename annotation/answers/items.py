@@ -21,6 +21,7 @@ from typing import Any, cast
 from annotation.answers.base import (
     AnswerKind,
     AnswerRefused,
+    cut,
     escape,
     is_text,
     label_studio_texts,
@@ -198,14 +199,32 @@ def _record(spec: QuestionSpec, given: Mapping[str, Any]) -> Record:
             field=str(unknown[0])[:80],
             fields=", ".join(keys),
         )
-    return {
-        field.key: _place(spec, given.get(field.key), own.longest)
-        if field.place
-        else texts(spec, given.get(field.key), own.longest)
-        if field.is_list
-        else one_text(spec, given.get(field.key), own.longest)
-        for field in own.fields
-    }
+    return {field.key: _field(spec, field, given.get(field.key)) for field in own.fields}
+
+
+def _field(spec: QuestionSpec, field: ItemField, raw: Any) -> str | list[str]:
+    longest = _own(spec).longest
+    if field.place:
+        return _place(spec, raw, longest)
+    if field.is_list:
+        return [_option(spec, field, text) for text in texts(spec, raw, longest)]
+    return _option(spec, field, one_text(spec, raw, longest))
+
+
+def _option(spec: QuestionSpec, field: ItemField, text: str) -> str:
+    """A text of a field, in the spelling of the field's options if it has any."""
+    if not text or not field.options:
+        return text
+    option = field.option_of(text)
+    if option is None:
+        raise AnswerRefused(
+            gettext_noop("“%(field)s” of “%(question)s” is one of these, not “%(word)s”: %(options)s."),
+            field=field.name,
+            question=spec.title,
+            word=cut(text, 80),
+            options=cut(", ".join(field.options), 400),
+        )
+    return option
 
 
 def one_text(spec: QuestionSpec, raw: Any, longest: int) -> str:

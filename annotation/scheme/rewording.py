@@ -2,7 +2,7 @@
 
 Words may change under answers: titles, labels, signs, keys, colours, definitions, examples, help, guidelines,
 completions, messages. So may what computes on answers without touching them (merges, what a check warns of), and an
-option may be added to a choice. What an answer is, and when it is asked for, may not.
+option may be added to a choice, or to those of a field of a list. What an answer is, and when it is asked for, may not.
 """
 
 from __future__ import annotations
@@ -128,6 +128,8 @@ def _of_model(
         at = place.at(field.alias or name)
         if name in words:
             yield at.found(before, after, wording=True)
+        elif isinstance(old, ItemField) and name == "options":
+            yield from _of_field_options(before, after, at)
         elif name == "options":
             yield from _of_options(old, before, after, at)
         elif isinstance(before, BaseModel) and isinstance(after, BaseModel):
@@ -165,6 +167,20 @@ def _of_options(
     stayed = [key for key in new if key in old]
     if stayed != [key for key in old if key in new]:
         yield place.found(", ".join(old), ", ".join(new), wording=may_come)
+
+
+def _of_field_options(before: Sequence[str], after: Sequence[str], place: _Place) -> Iterator[Difference]:
+    if not before or not after:  # any text was an answer, or would be one
+        yield place.found(before or "", after or "", wording=False)
+        return
+    for option in before:
+        if option not in after:
+            yield place.at(option, option).found(option, "", wording=False)
+    for option in after:
+        if option not in before:
+            yield place.at(option, option).found("", option, wording=True)
+    if set(before) == set(after):
+        yield place.found(before, after, wording=True)
 
 
 def _of_free(before: Sequence[BaseModel], after: Sequence[BaseModel], place: _Place) -> Iterator[Difference]:

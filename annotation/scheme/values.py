@@ -104,6 +104,7 @@ class ItemField(Spec):
 
     Attributes:
         completions: offered to whoever types, after what was written before.
+        options: the only words that are taken, without regard to case; each text of a list is one of them.
         place: it holds where the words of the document stand that the entry comes from (`annotation.answers.places`);
             it is no part of what the entry says.
         carried: what an earlier entry says here is proposed in later ones that say nothing.
@@ -118,6 +119,7 @@ class ItemField(Spec):
     is_list: Annotated[bool, Field(alias="list")] = False
     required: bool = False
     completions: Annotated[tuple[Word, ...], Field(max_length=2000)] = ()
+    options: Annotated[tuple[Word, ...], Field(max_length=200)] = ()
     place: bool = False
     carried: bool = False
     carried_into: Annotated[dict[Word, tuple[Word, ...]], Field(max_length=200)] = {}
@@ -127,10 +129,18 @@ class ItemField(Spec):
     def name(self) -> str:
         return self.title or self.key.replace("_", " ").capitalize()
 
+    def option_of(self, text: str) -> str | None:
+        """The option that a text is, in the scheme's spelling."""
+        return next((option for option in self.options if option.casefold() == text.casefold()), None)
+
     @model_validator(mode="after")
     def _check_uses(self) -> ItemField:
         if self.place and (self.is_list or self.required or self.completions or self.carried):
             raise ValueError(_("a place is no list, not required, not carried, and has no completions"))
+        if self.options and (self.place or self.completions):
+            raise ValueError(_("options are all that a field takes: it is no place, and has no completions"))
+        if twice := first_repeated([option.casefold() for option in self.options]):
+            raise ValueError(_("two options are the word “%(twice)s”") % {"twice": twice})
         if (self.carried_into or self.sums) and not self.carried:
             raise ValueError(_("carried_into and sums are of a field that is carried"))
         if self.sums and not self.is_list:
@@ -152,6 +162,8 @@ class ItemsSpec(Spec):
             raise ValueError(_("two fields have the key “%(twice)s”") % {"twice": twice})
         if self.fewest > self.most:
             raise ValueError(_("fewest should not be more than most"))
+        if long := next((one for field in self.fields for one in field.options if len(one) > self.longest), None):
+            raise ValueError(_("the option “%(option)s” is longer than `longest`") % {"option": long})
         places = [field.key for field in self.fields if field.place]
         if places and (len(self.fields) == 1 or places != [self.fields[-1].key]):
             raise ValueError(_("the place is one field, the last, behind others"))

@@ -55,6 +55,7 @@ def question_for_script(question: QuestionSpec) -> dict[str, Any]:
                 "list": field.is_list,
                 "required": field.required,
                 "completions": list(field.completions),
+                **({"options": list(field.options)} if field.options else {}),
                 **({"place": True} if field.place else {}),
                 **(
                     {
@@ -88,6 +89,8 @@ def value_messages() -> dict[str, str]:
         "textTooLong": _("“{question}” takes at most {longest} characters; these are {length}."),
         "itemsCount": _("“{question}” takes from {fewest} to {most} entries; these are {n}."),
         "itemsField": _("Entry {number} of “{question}” has no “{field}”."),
+        "itemsOption": _("“%(field)s” of “%(question)s” is one of these, not “%(word)s”: %(options)s.")
+        % {name: f"{{{name}}}" for name in ("field", "question", "word", "options")},
         "itemsPlace": _("“{place}” is no place in the document, such as 3:10-24: a block, from and to a character."),
         "tooManyFields": _(
             "“{entry}” has more than the {n} fields of “{question}”: a bar (|) separates them, and \\| is a bar in a "

@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from annotation.answers.base import escape
 from annotation.scheme.spec import Kind, Level, QuestionSpec
 from judges.methods import grammar_forms
 from judges.methods.rating import Criterion
@@ -28,6 +29,7 @@ _MOST_NUMBERS = 1000  # that are written out as alternatives
 # What would end a line, or pass for the form that a model is shown or for a special token.
 _NEVER = r"\x00-\x1f\x7f\x80-\x9f\u2028\u2029<>"
 _MOST_PARTS = 20
+_METASIGN = re.compile(r"[\\.+*?()|\[\]{}^$]")
 _CLASS = re.compile(r"\[([^\]\[\\^-]+(?:-[^\]\[\\^-]+)*)\]")
 
 
@@ -180,16 +182,18 @@ def _items(form: _Form) -> tuple[str, str]:
     own = form.spec.items
     assert own is not None
     length = min(own.longest, 40)
-    most = max(own.fewest, min(own.most, max(1, form.share // (length * len(own.fields)))))
+    most = max(own.fewest, min(own.most, max(1, form.share // grammar_forms.widest_record(own, length))))
     fields = []
-    for one in own.fields:
-        word = _line(length, never=r"|," if one.is_list else r"|")
+    for one in own.said:
+        never = "|," if one.is_list else "|"
+        options = (_METASIGN.sub(r"\\\g<0>", escape(option, never)) for option in one.options)
+        word = f"({'|'.join(options)})" if one.options else _line(length, never=never)
         fields.append(f"{word}(, {word}){{0,3}}" if one.is_list else word)
-        if not one.required and len(own.fields) > 1:
+        if not one.required and len(own.said) > 1:
             fields[-1] = f"({fields[-1]})?"
     line = r" \| ".join(fields)
     repeated = f"(\n{line}){{{max(own.fewest - 1, 0)},{most - 1}}}".replace("\n", r"\n")
-    of_gbnf = grammar_forms.items(own.fields, length=length, fewest=own.fewest, most=most)
+    of_gbnf = grammar_forms.items(own.said, length=length, fewest=own.fewest, most=most)
     return _terminal(form.name.upper(), f"{line}{repeated}", form.lark), of_gbnf
 
 
@@ -225,7 +229,8 @@ def _line(longest: int, *, never: str = "") -> str:
 
 def _terminal(name: str, pattern: str, rules: list[str], *, also: str = "") -> str:
     both = f" & /{also}/" if also else ""
-    rules.append(f"{name}: /{pattern.replace('/', '[/]')}/{both}")
+    within = pattern.replace("/", r"\x2F")  # a slash ends a terminal, in a class too
+    rules.append(f"{name}: /{within}/{both}")
     return name
 
 

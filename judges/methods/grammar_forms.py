@@ -13,7 +13,8 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from annotation.scheme.spec import ItemField, Kind, QuestionSpec
+from annotation.answers.base import escape
+from annotation.scheme.spec import ItemField, ItemsSpec, Kind, QuestionSpec
 
 _CONTROLS = r"\x00-\x1F\x7F-\x9F\u2028\u2029<>"
 # Letters are these blocks, without most marks, blanks and signs between them. The signs themselves stand in a class:
@@ -100,12 +101,20 @@ def _class_of(signs: str) -> str:
     return re.sub(r"([\\\]\[^-])", lambda found: f"\\x{ord(found[1]):02X}", signs)
 
 
+def widest_record(own: ItemsSpec, length: int) -> int:
+    """How many characters the fields of a record have, where a text in free words has at most `length`."""
+    return sum(max(map(len, field.options), default=length) for field in own.said)
+
+
 def items(fields: Sequence[ItemField], *, length: int, fewest: int, most: int) -> str:
     word = line(length, never="|")
     listed = line(length, never="|,")
     of_fields = []
     for field in fields:
-        text = f'{listed} (", " {listed}){{0,3}}' if field.is_list else word
+        one = listed if field.is_list else word
+        if field.options:
+            one = choice([escape(option, "|," if field.is_list else "|") for option in field.options])
+        text = f'{one} (", " {one}){{0,3}}' if field.is_list else one
         of_fields.append(f"({text})?" if not field.required and len(fields) > 1 else text)
     record = ' " | " '.join(of_fields)
     more = rf'("\n" {record})'
@@ -163,16 +172,20 @@ def _items(spec: QuestionSpec, share: int, numbers: Sequence[str]) -> dict[str, 
     own = spec.items
     assert own is not None
     length = min(own.longest, 40)
-    word = {"type": "string", "minLength": 1, "maxLength": length}
-    fields = {
-        field.key: {"type": "array", "items": word, "minItems": int(field.required), "maxItems": 4}
-        if field.is_list
-        else {**word, "minLength": int(field.required)}
-        for field in own.fields
-    }
-    most = max(own.fewest, min(own.most, max(1, share // (length * len(fields)))))
+    fields = {field.key: _item_field(field, length) for field in own.said}
+    most = max(own.fewest, min(own.most, max(1, share // widest_record(own, length))))
     record = {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
     return {"type": "array", "items": record, "minItems": own.fewest, "maxItems": most}
+
+
+def _item_field(field: ItemField, length: int) -> dict[str, Any]:
+    word: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": length}
+    if field.is_list:
+        one = {"enum": list(field.options)} if field.options else word
+        return {"type": "array", "items": one, "minItems": int(field.required), "maxItems": 4}
+    if field.options:
+        return {"enum": [*field.options, *([] if field.required else [""])]}
+    return {**word, "minLength": int(field.required)}
 
 
 def _transitions(spec: QuestionSpec, share: int, numbers: Sequence[str]) -> dict[str, Any]:

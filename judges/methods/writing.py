@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from annotation.answers import AnswerRefused, Value, kind_of
-from annotation.scheme.spec import Kind, QuestionSpec
+from annotation.scheme.spec import ItemField, Kind, QuestionSpec
 from judges.methods.answers import Scores, Why, behind_answer
 from llm.engine.thoughts import without_thoughts
 
@@ -99,8 +99,16 @@ def _text(spec: QuestionSpec) -> str:
 def _items(spec: QuestionSpec) -> str:
     own = spec.items
     assert own is not None
-    fields = " | ".join(f"{field.key} (with commas)" if field.is_list else field.key for field in own.said)
-    return f"a list, one a line: {fields}" if len(own.said) > 1 else f"a list, one {own.said[0].key} a line"
+    if len(own.said) > 1:
+        return f"a list, one a line: {' | '.join(map(_field, own.said))}"
+    (field,) = own.said
+    return f"a list, one {field.key} a line" + (f", each one of: {', '.join(field.options)}" if field.options else "")
+
+
+def _field(field: ItemField) -> str:
+    told = ["with commas"] if field.is_list else []
+    told += [f"{'each ' if field.is_list else ''}one of: {', '.join(field.options)}"] if field.options else []
+    return f"{field.key} ({'; '.join(told)})" if told else field.key
 
 
 def _transitions(spec: QuestionSpec) -> str:

@@ -12,7 +12,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from annotation.scheme.spec import Kind, QuestionSpec, SchemeSpec
+from annotation.scheme.spec import ItemField, Kind, QuestionSpec, SchemeSpec
 from reports import glossary
 from reports.contents import Contents
 from reports.data.label_table import LabelTable
@@ -184,6 +184,8 @@ def codebook(table: LabelTable) -> list[tuple[str, str, str]]:
             if (counted := question.for_judges(option.key)) != option.key:
                 meaning += " " + _("(counts as %(option)s where judges are held against people)") % {"option": counted}
             lines.append(("answer", f"{section.key}.{question.key}.{option.key}", meaning))
+        for field in _closed(question):
+            lines.append(("answer", f"{section.key}.{question.key}.{field.key}", _words_of(field)))
     return list(dict.fromkeys(lines))
 
 
@@ -192,6 +194,15 @@ def _kind(question: QuestionSpec) -> str:
     if question.number and question.number.unit:
         kind = _("%(kind)s, in %(unit)s") % {"kind": kind, "unit": question.number.unit}
     return kind
+
+
+def _closed(question: QuestionSpec) -> list[ItemField]:
+    """The fields of a list that take some words only."""
+    return [field for field in question.items.fields if field.options] if question.items else []
+
+
+def _words_of(field: ItemField) -> str:
+    return f"{field.name}: {', '.join(field.options)}"
 
 
 def labelling_config(scheme: SchemeSpec) -> str:
@@ -271,6 +282,7 @@ def dataset_card(contents: Contents, table: LabelTable, origin: Origin) -> str:
         lines += [f"- `{o.key}`: {o.label}{'. ' + o.definition if o.definition else ''}" for o in question.options]
         if not question.options:
             lines.append(f"- {_kind(question)}")
+        lines += [f"- {_words_of(field)}" for field in _closed(question)]
         lines.append("")
     if origin.rewordings:
         lines += [_("The wording was changed while it was labelled:"), "", *(f"- {o}" for o in origin.rewordings), ""]

@@ -97,6 +97,45 @@ def test_a_scale_gets_no_further_step() -> None:
     assert refusals(differences(load_scheme(SCHEME), load_scheme(scale)))
 
 
+LISTED = """\
+key: names
+version: 1
+title: Names
+sections:
+  - key: text
+    title: Text
+    questions:
+      - {key: names, title: Names, kind: items, items: {fields: [{key: words}, {key: type, FIELD}]}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "refused"),
+    [
+        ("options: [person, place]", "options: [person, place, thing]", []),
+        ("options: [person, place]", "options: [place, person]", []),
+        ("options: [person, place]", "options: [person]", ["options.place cannot be taken away"]),
+        (
+            "options: [person, place]",
+            "options: [person, Place]",
+            ["options.place cannot be taken away"],
+        ),
+        ("completions: [person]", "options: [person, place]", ["type.options cannot be added"]),
+        ("options: [person, place]", "completions: [person]", ["type.options cannot be taken away"]),
+    ],
+    ids=["one more", "another order", "one less", "another spelling", "closed", "opened"],
+)
+def test_an_option_of_a_field_may_be_added_and_none_taken_away(before: str, after: str, refused: list[str]) -> None:
+    """An entry that stands may be any of them, and any word where there were none."""
+    old, new = (load_scheme(LISTED.replace("FIELD", field)) for field in (before, after))
+    found = differences(old, new)
+    assert found
+    sentences = refusals(found)
+    assert len(sentences) == len(refused)
+    assert all(part in sentence for part, sentence in zip(refused, sentences, strict=True)), sentences
+    assert any(one.adds_option for one in found) == ("thing" in after or "Place" in after)
+
+
 def test_the_answers_stand_under_the_new_words(leases: Leases) -> None:
     """Labels keep their options, whose words are others; what was said before is kept with who changed it and why."""
     builders.label(leases.annas[0])

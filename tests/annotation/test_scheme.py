@@ -577,6 +577,22 @@ VALUE_MISTAKES = {
         "needs a key “items”",
     ),
     "a field twice": ("{key: with, list: true}", "{key: task}", "two fields have the key “task”"),
+    "options beside completions": (
+        "{key: with, list: true}",
+        "{key: with, options: [a, b], completions: [c]}",
+        "it is no place, and has no completions",
+    ),
+    "options of a place": (
+        "{key: with, list: true}",
+        "{key: with, place: true, options: [a, b]}",
+        "it is no place, and has no completions",
+    ),
+    "an option twice": ("{key: with, list: true}", "{key: with, options: [a, A]}", "two options are the word “a”"),
+    "an option that is too long": (
+        "{fields: [{key: task}, {key: with, list: true}]}",
+        "{longest: 3, fields: [{key: task}, {key: with, options: [abcd]}]}",
+        "the option “abcd” is longer than `longest`",
+    ),
     "a pattern": ('"\\\\d"', '"("', "no regular expression"),
     "a separator": ('separator: ";", from', 'separator: "a", from', "one sign"),
     "a preset of another value": ("value: NA", "value: none", "no special value"),

@@ -159,6 +159,42 @@ def test_no_answer_begins_with_a_sign_that_is_refused(seed: int, notation: str) 
     assert isinstance(listed, Written), answer
 
 
+LISTED = """\
+key: names
+version: 1
+title: Names
+sections:
+  - key: whole
+    title: Whole
+    questions:
+      - key: names
+        title: Names
+        kind: items
+        items:
+          fields:
+            - {key: words, required: true}
+            - {key: type, options: [person, "C++ (or C#)", a|b, "in/out"]}
+            - {key: roles, list: true, options: [buyer, "seller, alone"]}
+            - {key: place, place: true}
+"""
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("notation", ["lark", "gbnf", "json"])
+def test_a_record_has_options_alone_and_no_place(seed: int, notation: str) -> None:
+    """What stood in a field with options was any word, and a place was asked of the model, which knows none."""
+    (question,) = load_scheme(LISTED).sections[0].questions
+    of = [Asking("NAMES", "?", "", question)]
+    bound = grammar.of(of, room=200)
+    answer = written_by_chance(as_json(bound) if notation == "json" else in_notation(bound, notation), seed)
+    (read,) = writing.read(answer, of)
+    if notation == "json" and not isinstance(read, Written):
+        return  # a text of nothing but blanks
+    assert isinstance(read, Written), answer
+    for record in read.value:  # type: ignore[union-attr]
+        assert record["place"] == ""  # type: ignore[index, call-overload]
+
+
 @pytest.mark.parametrize(
     ("number", "expected"),
     [

@@ -17,6 +17,14 @@ TASKS = {
     "key": "parts", "title": "Parts", "kind": "items",
     "items": {"fields": [{"key": "task"}, {"key": "tool"}, {"key": "ingredients", "list": True}]},
 }  # fmt: skip
+NAMES = {
+    "key": "names", "title": "Names", "kind": "items",
+    "items": {"fields": [
+        {"key": "words", "required": True}, {"key": "type", "options": ["person", "location"]},
+        {"key": "roles", "list": True, "options": ["buyer", "seller"]}, {"key": "place", "place": True},
+    ]},
+}  # fmt: skip
+TYPES = {**NAMES, "items": {"fields": [{"key": "type", "options": ["person", "location"]}]}}
 VERDICT = {
     "key": "verdict", "title": "Verdict",
     "options": [{"key": "fine", "label": "Fine", "sign": "F"}, {"key": "nonsense", "label": "Nonsense", "sign": "N"}],
@@ -40,11 +48,33 @@ def one(answer: str, spec: dict[str, Any], name: str = "OUTPUT", **how: Any) -> 
         (WEIGHT, "a number from 0 to 500 in g, without the unit"),
         (OUTPUT, "a text of at most 40 characters, on one line; or only NA"),
         (TASKS, "a list, one a line: task | tool | ingredients (with commas)"),
+        (
+            NAMES,
+            "a list, one a line: words | type (one of: person, location) | roles (with commas; each one of: buyer, "
+            "seller)",
+        ),
+        (TYPES, "a list, one type a line, each one of: person, location"),
         (CHANGE, "one change a line, as “A, B -> C” or “A -> B, C”; nothing behind the arrow for what is thrown away"),
     ],
 )
 def test_what_an_answer_looks_like_follows_from_the_kind(spec: dict[str, Any], form: str) -> None:
     assert writing.form_of(QuestionSpec.model_validate(spec)) == form
+
+
+def test_a_model_keeps_to_the_options_of_a_field() -> None:
+    """Any word was taken for a type; its spelling is the scheme's now, and another word no answer."""
+    kept = one("NAMES:\nAnna | PERSON | Buyer\nGdansk | location |", NAMES, "NAMES")
+    assert isinstance(kept, Written)
+    assert [(record["type"], record["roles"]) for record in kept.value] == [  # type: ignore[index, call-overload, union-attr]
+        ("person", ["buyer"]),
+        ("location", []),
+    ]
+    in_json = one('NAMES:\n[{"words": "Anna", "type": "Person"}]', NAMES, "NAMES")
+    assert isinstance(in_json, Written)
+    refused = one("NAMES:\nAnna | PER |", NAMES, "NAMES")
+    assert isinstance(refused, Unreadable)
+    assert refused.why == Why.REFUSED
+    assert refused.detail == "“Type” of “Names” is one of these, not “PER”: person, location."
 
 
 def test_the_form_of_one_answer_to_two_questions() -> None:

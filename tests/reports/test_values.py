@@ -53,6 +53,16 @@ sections:
       - {key: input, title: Input, kind: text, text: {special: [NA], separator: ";"}}
       - {key: parts, title: Parts, kind: items, items: {fields: [{key: task}, {key: things, list: true}]}}
 """
+CLOSED = """\
+key: names
+version: 1
+title: Names
+sections:
+  - key: text
+    title: Text
+    questions:
+      - {key: names, title: Names, kind: items, items: {fields: [{key: words}, {key: type, options: [person, place]}]}}
+"""
 ENGINES = ("bing", "brave", "bing", "")
 
 
@@ -233,6 +243,13 @@ def test_the_figures_of_numbers_stand_with_the_question_and_with_its_judges(stud
 def test_the_codebook_has_the_unit_of_a_number(study: Study) -> None:
     book = {value: meaning for _column, value, meaning in codebook(queries.label_table(study, Filters()))}
     assert book["steps.weight"] == "Weight: a number, in g"
+
+
+@pytest.mark.django_db
+def test_the_codebook_has_the_options_of_a_field() -> None:
+    study = builders.study("names", of=builders.scheme(CLOSED))
+    book = {value: meaning for _column, value, meaning in codebook(queries.label_table(study, Filters()))}
+    assert book["text.names.type"] == "Type: person, place"
 
 
 def test_gold_is_called_so_once_in_titles(study: Study) -> None:

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { completions, suggested } from "../../static/palate/core/completing.js";
+import { completions, suggested, writtenOut } from "../../static/palate/core/completing.js";
 
 const OFFERS = ["flour", "water", "wet dough", "Flour", "dough"];
 const shown = (...args) => completions(...args).map((one) => one.shown);
@@ -31,4 +31,20 @@ test("an empty cell most likely says what came last, and what its line names bes
   assert.equal(said(["Dough"], "knead the dough"), "Dough");
   assert.equal(said([], "preheat the oven"), "NA");
   assert.equal(said(["pizza", "salad"], "serve", ""), "pizza");
+});
+
+test("the beginning of a single option becomes that option", () => {
+  const options = ["person", "organisation", "loc", "location", "Olympic Games"];
+  assert.equal(writtenOut(options, "pe"), "person");
+  assert.equal(writtenOut(options, " PERSON "), "person");
+  assert.equal(writtenOut(options, "ol"), "Olympic Games");
+  for (const left of ["", "  ", "o", "lo", "xy", "loc"]) assert.equal(writtenOut(options, left), left);
+  assert.equal(writtenOut(options, "person, or", ","), "person, organisation");
+  assert.equal(writtenOut(options, "person, ", ","), "person, ");
+});
+
+test("as many are shown as there are", () => {
+  const many = Array.from({ length: 20 }, (_, n) => `type ${n}`);
+  assert.equal(shown(many, "", { all: true, most: many.length }).length, 20);
+  assert.equal(shown(many, "", { all: true }).length, 8);
 });

@@ -102,6 +102,23 @@ test("offered is what stands near, then what was answered before, then what the 
   assert.deepEqual(offersIn(scheme, { lines, y: 1, x: 1 }, earlier), ["bowl", "bowl"]);
 });
 
+test("a field with options offers these alone, and a word that is none of them is told at its line", () => {
+  const names = questions.names.script;
+  const lines = [
+    ["Anna", "PERSON", "Seller"],
+    ["Bob", "pe", ""],
+  ];
+  const earlier = [[{ words: "Eve", type: "persona", roles: ["lender"] }]];
+  assert.deepEqual(offersIn(names, { lines, y: 1, x: 1 }, earlier), ["person", "Straße", "pers. group"]);
+  assert.deepEqual(
+    [...problemsIn(names, lines, words)],
+    [[1, { x: 1, sentence: "“Type” of “Names” is one of these, not “pe”: person, Straße, pers. group." }]],
+  );
+  assert.deepEqual(readLines(names, lines.slice(0, 1), words), {
+    value: [{ words: "Anna", type: "person", roles: ["seller"] }],
+  });
+});
+
 test("letters of one field are taken back together", () => {
   const trail = new Trail();
   trail.keep("", "letters");

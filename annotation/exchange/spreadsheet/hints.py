@@ -52,5 +52,6 @@ def _items(own: ItemsSpec) -> str:
     fields = " | ".join(field.name for field in own.fields)
     told = _("One entry a line: %(fields)s.") % {"fields": fields}
     lists = _("Commas between the texts of a list.") if any(field.is_list for field in own.fields) else ""
+    options = " ".join(f"{field.name}: {', '.join(field.options)}." for field in own.fields if field.options)
     none = _("A bar (|) alone: there is nothing to list.") if own.fewest == 0 else ""
-    return " ".join(filter(None, (told, lists, none)))
+    return " ".join(filter(None, (told, lists, options, none)))

@@ -21,10 +21,10 @@ function lastPart(typed, separator) {
  * a word that does. Nothing where all of it stands there already, or where nothing is typed and `all` is not asked for.
  * @param {string[]} offers in the order of their worth
  * @param {string} typed
- * @param {{separator?: string, all?: boolean}} [how]
+ * @param {{separator?: string, all?: boolean, most?: number}} [how]
  * @returns {{text: string, shown: string}[]}
  */
-export function completions(offers, typed, { separator = "", all = false } = {}) {
+export function completions(offers, typed, { separator = "", all = false, most = MOST } = {}) {
   const { before, part } = lastPart(typed, separator);
   const wanted = searched(part);
   if (!wanted && !all) return [];
@@ -33,7 +33,22 @@ export function completions(offers, typed, { separator = "", all = false } = {})
   const open = distinct.filter(([word]) => word && !taken.has(word) && word !== wanted);
   const starts = open.filter(([word]) => word.startsWith(wanted));
   const inside = open.filter(([word]) => !word.startsWith(wanted) && beginsWord(word, wanted));
-  return [...starts, ...inside].slice(0, MOST).map(([, shown]) => ({ text: before + shown, shown }));
+  return [...starts, ...inside].slice(0, most).map(([, shown]) => ({ text: before + shown, shown }));
+}
+
+/**
+ * A text in which the last word is written out, where it is one of the options or begins a single one.
+ * @param {string[]} options
+ * @param {string} typed
+ * @param {string} [separator] "" where the text is no list
+ */
+export function writtenOut(options, typed, separator = "") {
+  const { before, part } = lastPart(typed, separator);
+  if (!part) return typed;
+  const begun = options.filter((option) => searched(option).startsWith(searched(part)));
+  const meant =
+    options.find((option) => folded(option) === folded(part)) ?? (begun.length === 1 ? begun[0] : undefined);
+  return meant === undefined ? typed : before + meant;
 }
 
 /**

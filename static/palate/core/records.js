@@ -183,7 +183,7 @@ export function problemsIn(question, lines, words) {
 
 /**
  * What is offered in a field: what stands in it in the lines above and below, nearest first, in the lists that were answered
- * before, and what the scheme gives.
+ * before, and what the scheme gives; the options alone of a field that has some.
  * @param {ValueQuestion} question
  * @param {RecordsDraft} draft
  * @param {ItemRecord[][]} earlier answers, the nearest first
@@ -191,6 +191,7 @@ export function problemsIn(question, lines, words) {
  */
 export function offersIn(question, { lines, y, x }, earlier) {
   const field = fieldsOf(question)[x];
+  if (field.options) return field.options;
   /** @param {string} text */
   const texts = (text) => (field.list ? readList(text) : [tidy(text)]);
   const [below, above] = [lines.slice(y + 1), lines.slice(0, y).reverse()];

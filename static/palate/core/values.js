@@ -26,6 +26,7 @@ import { fill } from "./sentences.js";
  * @property {boolean} list
  * @property {boolean} required
  * @property {string[]} completions
+ * @property {string[]} [options] the only words that it takes
  * @property {boolean} [place] it says where the words stand that the entry comes from
  * @property {boolean} [carried]
  * @property {Record<string, string[]>} [into]
@@ -361,11 +362,50 @@ export function checkedItems(question, records, words) {
     const problem = problemOf(question, record, n + 1, words);
     if (problem) return { refused: problem.sentence };
   }
-  const place = own.fields.find((field) => field.place)?.key;
-  if (!place) return { value: records };
-  return {
-    value: records.map((record) => ({ ...record, [place]: writtenPlaces(readPlaces(String(record[place])) ?? []) })),
+  /**
+   * @param {Field} field
+   * @param {FieldValue} value
+   */
+  const inOneSpelling = (field, value) => {
+    if (field.place) return writtenPlaces(readPlaces(String(value)) ?? []);
+    if (!field.options) return value;
+    return typeof value === "string" ? (inScheme(field, value) ?? "") : value.map((one) => inScheme(field, one) ?? "");
   };
+  return {
+    value: records.map((record) =>
+      Object.fromEntries(own.fields.map((field) => [field.key, inOneSpelling(field, record[field.key])])),
+    ),
+  };
+}
+
+/**
+ * The option of a field that a text is, in the scheme's spelling.
+ * @param {Field} field
+ * @param {string} text
+ */
+const inScheme = ({ options = [] }, text) => options.find((option) => folded(option) === folded(text));
+
+/**
+ * @param {string} text
+ * @param {number} longest
+ */
+function cut(text, longest) {
+  const signs = [...text];
+  return signs.length <= longest ? text : `${signs.slice(0, longest - 1).join("")}…`;
+}
+
+/**
+ * Why a text is none of the options of a field.
+ * @param {ValueQuestion} question
+ * @param {Field} field
+ * @param {string[]} texts
+ * @param {Sentences} words
+ */
+function noOption({ title }, field, texts, words) {
+  const word = field.options && texts.find((text) => text && inScheme(field, text) === undefined);
+  if (!word) return undefined;
+  const options = cut((field.options ?? []).join(", "), 400);
+  return fill(words.itemsOption, { field: field.name, question: title, word: cut(word, 80), options });
 }
 
 /**
@@ -382,13 +422,15 @@ export function problemOf(question, record, number, words) {
   const missing = own.fields.find(({ key, required }) => required && !record[key].length);
   if (missing)
     return { field: missing.key, sentence: fill(words.itemsField, { number, question: title, field: missing.name }) };
-  for (const { key, place } of own.fields) {
+  for (const field of own.fields) {
+    const { key, place } = field;
     if (place) {
       const text = String(record[key]);
       if (readPlaces(text)) continue;
       return { field: key, sentence: fill(words.itemsPlace, { place: text.slice(0, 80) }) };
     }
-    const sentence = tooLong(question, [record[key]].flat(), own.longest, words);
+    const texts = [record[key]].flat();
+    const sentence = tooLong(question, texts, own.longest, words) || noOption(question, field, texts, words);
     if (sentence) return { field: key, sentence };
   }
   return undefined;

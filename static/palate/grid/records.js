@@ -1,6 +1,6 @@
 // The editor of a list of records: a small table, one record a line, one field a column, written by keys as a spreadsheet is.
 
-import { completions } from "../core/completing.js";
+import { completions, writtenOut } from "../core/completing.js";
 import { readPlaces, wordsAt } from "../core/places.js";
 import {
   appended,
@@ -68,6 +68,9 @@ export class RecordsEditor {
       this.offer();
     });
     this.rows.addEventListener("focusin", (event) => this.come(placeOf(event)));
+    this.rows.addEventListener("focusout", ({ relatedTarget }) => {
+      if (!(relatedTarget instanceof Node && this.rows.contains(relatedTarget))) this.offers.hide();
+    });
     this.rows.addEventListener("paste", (event) => this.paste(event));
     this.rows.addEventListener("click", (event) => {
       const button = placeOf(event).closest("button");
@@ -316,6 +319,7 @@ export class RecordsEditor {
     if (y !== this.draft.y || Number(x) !== this.draft.x) this.offers.hide();
     this.draft = { ...this.draft, y, x: Number(x) };
     if (this.told !== y) this.showProposals();
+    if (this.cell && fieldsOf(this.spec)[Number(x)].options && !this.fieldAt(y, Number(x))?.value) this.offer();
   }
 
   /**
@@ -332,15 +336,16 @@ export class RecordsEditor {
     field?.focus();
   }
 
-  /** @param {boolean} [all] also where nothing is typed yet */
+  /** @param {boolean} [all] also where nothing is typed yet, as options always are */
   offer(all = false) {
     const { cell, draft } = this;
     const field = this.fieldAt(draft.y, draft.x);
     if (!cell || !field) return;
     const spec = this.cells.spec(cell);
-    const { list } = fieldsOf(spec)[draft.x];
+    const { list, options } = fieldsOf(spec)[draft.x];
     const known = offersIn(spec, draft, this.earlier(cell));
-    this.offers.show(field, completions(known, field.value, { separator: list ? "," : "", all }));
+    const how = { separator: list ? "," : "", all: all || !!options, most: options?.length };
+    this.offers.show(field, completions(known, field.value, how));
   }
 
   /**
@@ -356,6 +361,7 @@ export class RecordsEditor {
     const { key, shiftKey, altKey, isComposing } = event;
     if (isComposing || !placeOf(event).matches("textarea")) return;
     const ctrl = event.ctrlKey || event.metaKey;
+    if ((key === "Enter" || key === "Tab") && !ctrl && !altKey && !this.offers.picked) this.writeOut();
     const { draft, offers } = this;
     const { lines, y, x } = draft;
     const isUp = key === "ArrowUp";
@@ -379,6 +385,14 @@ export class RecordsEditor {
       this.go(appended(draft));
     else return; // Tab goes from field to field by itself, and out of an empty last line
     event.preventDefault();
+  }
+
+  // The beginning of one of a field's options becomes that option.
+  writeOut() {
+    const { lines, y, x } = this.draft;
+    const { options, list } = fieldsOf(this.spec)[x];
+    const text = options && writtenOut(options, lines[y][x], list ? "," : "");
+    if (text !== undefined && text !== lines[y][x]) this.write(text);
   }
 
   /** The last field that is written in. */
