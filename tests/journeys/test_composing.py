@@ -284,3 +284,66 @@ def test_a_row_that_is_asked_about_as_a_whole_is_named_without_a_column(browsing
     builders.assignments(builders.rater(study, pages.person("anna")), sheet)
     grid = Grid(browsing.person("anna"), sheet).open()
     expect(grid.page.locator("#where")).to_have_text("Text 1 › Glad")
+
+
+NAMES = """\
+key: names
+version: 1
+title: Names
+sections:
+  - key: text
+    title: Text
+    questions:
+      - key: names
+        title: Names
+        kind: items
+        items:
+          fields:
+            - {key: words, required: true}
+            - {key: type, options: [person, organisation, location]}
+            - {key: roles, list: true, options: [buyer, seller]}
+            - {key: place, place: true}
+"""
+
+
+def test_the_beginning_of_an_option_is_enough_and_another_word_is_refused(browsing: Browsing) -> None:
+    """“pe” stood in the list beside the offer “person”, and was stored."""
+    scheme = actions.store_scheme(spec=load_scheme(NAMES), source=NAMES)
+    study = actions.create_study(slug="names", title="Names", scheme=scheme, by=None)
+    sheet = actions.add_sheet(study=study, title="Texts", columns={})
+    actions.add_row(sheet=sheet, name="Text 1", evidence=[Block("paragraph", "Anna moved to Gdansk.")])
+    builders.assignments(builders.rater(study, pages.person("anna")), sheet)
+    grid = Grid(browsing.person("anna"), sheet).open()
+    page, keyboard = grid.page, grid.page.keyboard
+    offers = page.locator(".offers").get_by_role("option")
+
+    keyboard.type("Anna")
+    grid.keys("Tab")
+    expect(offers).to_have_text(["person", "organisation", "location"])
+    keyboard.type("pe")
+    expect(offers).to_have_text(["person"])
+    grid.keys("Tab")
+    expect(page.get_by_role("combobox", name="Type, entry 1")).to_have_value("person")
+    expect(page.get_by_role("combobox", name="Roles, entry 1")).to_be_focused()
+    keyboard.type("b")
+    grid.keys("Enter")
+    expect(page.get_by_role("combobox", name="Roles, entry 1")).to_have_value("buyer")
+
+    # The next entry: a word that is no option is told at its line, and nothing is stored.
+    keyboard.type("Gdansk")
+    grid.keys("Tab")
+    keyboard.type("town")
+    expect(offers).to_have_count(0)
+    grid.keys("Control+Enter")
+    expect(page.locator(".composing .problem")).to_have_text(
+        "“Type” of “Names” is one of these, not “town”: person, organisation, location."
+    )
+    assert not Label.objects.exists()
+    grid.keys("Control+a", "Backspace")
+    expect(offers).to_have_count(3)
+    grid.keys("ArrowUp", "Enter", "Control+Enter")
+    expect(page.locator(".composing")).to_be_hidden()
+    assert next(iter(stands(grid).values())) == [
+        {"words": "Anna", "type": "person", "roles": ["buyer"], "place": "0:0-4"},
+        {"words": "Gdansk", "type": "location", "roles": [], "place": "0:14-20"},
+    ]
