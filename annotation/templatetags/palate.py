@@ -136,8 +136,11 @@ def _line(line: GridLine, questions: int, *, closed: object) -> str:
             f'<span class="mark" data-mark="{assignment.pk}" data-state="{assignment.state}"></span></th>'
         )
     if questions > 1:
-        asked = escape(line.question.title)
-        if len(line.question.title) > LONG_QUESTION:
+        title = line.question.title
+        if line.spec.optional:
+            title = _("%(question)s (optional)") % {"question": title}
+        asked = escape(title)
+        if len(title) > LONG_QUESTION:
             question = f'<th role="rowheader" class="q long" title="{asked}"><span>{asked}</span></th>'
         else:
             question = f'<th role="rowheader" class="q" title="{asked}">{asked}</th>'
