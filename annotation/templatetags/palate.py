@@ -106,10 +106,11 @@ def _grid_dialogs(language: str | None, has_text: bool, row: str) -> SafeString:
 def headings(table: GridTable, facet: str, *, first: bool) -> SafeString:
     """What columns say of one facet, drawn by hand as their cells are. `first`: the columns are named here."""
     said = []
+    nothing = _("Answer") if table.spec.is_one_form else "—"
     for column in table.columns:
         named = f' id="h-{column.pk}" data-column="{column.pk}" title="{escape(column.name)}"' if first else ""
         text = escape(column.facets.get(facet, ""))
-        shown = f'<span class="clamp">{text}</span>' if text else '<span class="quiet">—</span>'
+        shown = f'<span class="clamp">{text}</span>' if text else f'<span class="quiet">{escape(nothing)}</span>'
         said.append(f'<th role="columnheader"{named}>{shown}</th>')
     return mark_safe("".join(said))  # noqa: S308
 
