@@ -203,6 +203,7 @@ _sheet_texts: list[SheetText] = []
 _wording_pages: list[WordingPages] = []
 _answer_pages: list[AnswerPages] = []
 _text_readers: list[TextReader] = []
+_ways_in: list[WayIn] = []
 _importers: dict[str, Importer] = {}
 _schemes: dict[str, Path] = {}
 _demos: list[Demo] = []
@@ -383,6 +384,24 @@ def answer_pages(
         for assignment, url in pages.find(study, column, question, assignments).items():
             found.setdefault(assignment, []).append((pages.label, url))
     return found
+
+
+@dataclass(frozen=True)
+class WayIn:
+    """Another way in for rows than the tables of *Import*, which leads there: a sentence, and labels with the names of
+    their addresses. `fits`: whether a study may have such rows."""
+
+    words: Promise | str
+    ways: Sequence[tuple[Promise | str, str]]
+    fits: Callable[[Study], bool] = _every
+
+
+def register_way_in(way: WayIn) -> None:
+    _ways_in.append(way)
+
+
+def ways_in(study: Study) -> list[WayIn]:
+    return [way for way in _ways_in if way.fits(study)]
 
 
 def register_importer(what: str, importer: Importer) -> None:

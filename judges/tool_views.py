@@ -16,7 +16,6 @@ from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.utils.safestring import mark_safe
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -25,8 +24,8 @@ from annotation import doors as annotation_doors
 from annotation.actions import Refused
 from annotation.models import Label, Role, Row, Study
 from annotation.people.access import AppRequest, for_roles
+from annotation.views.documentation import parts_of
 from annotation.views.runs import told_before
-from base.markup import html_of
 from judges import actions, doors, estimating, queries, trying
 from judges.calibrations import views as calibration_views
 from judges.extraction import queries as extraction_queries
@@ -275,17 +274,8 @@ def help_page(request: AppRequest, study: Study) -> HttpResponse:
         name = path.removeprefix("judges/")
         return f"#{anchor or anchors[name]}" if not name or name in anchors else None
 
-    pages = [_parts(text, here) for text in texts.values()]
+    pages = [parts_of(text, here) for text in texts.values()]
     return render(request, "judges/help.html", {"study": study, "pages": [(page, rest) for page, *rest in pages]})
-
-
-def _parts(text: str, here: Callable[[str], str | None]) -> list[dict[str, str]]:
-    """A page's title with what stands before its first section, then its sections."""
-    parts = [part.partition("\n") for part in text.removeprefix("# ").split("\n## ")]
-    return [
-        {"title": title, "anchor": slugify(title), "html": mark_safe(html_of(body, here))}  # noqa: S308 (it escapes all)
-        for title, _end, body in parts
-    ]
 
 
 # --- one that is there ------------------------------------------------------------------------------------------------

@@ -47,6 +47,7 @@ EMPTY: dict[int, Promise] = {
     Empty.NOT_REACHED: gettext_lazy("not reached"),
     Empty.NOT_ASKED: gettext_lazy("not asked"),
     Empty.SKIPPED: gettext_lazy("skipped: the person could not tell"),
+    Empty.LEFT_OPEN: gettext_lazy("left open: the question is optional"),
 }
 # Why a number is not defined.
 UNDEFINED: dict[str, Promise | str] = {

@@ -37,6 +37,7 @@ class QuestionSerializer(serializers.Serializer[Any]):
         child=serializers.ListField(child=serializers.CharField()),
         help_text=_("Not asked while that question of the same column has one of these answers."),
     )
+    optional = serializers.BooleanField(help_text=_("Its cells may stay open where a row is submitted."))
     options = OptionSerializer(many=True)
     takes = serializers.SerializerMethodField(
         help_text=_("What the scheme says of values under the question's kind, such as min, max, step and unit; null "

@@ -59,7 +59,7 @@ class _GoldColumn:
     def _look(self, answers: Mapping[int, str]) -> tuple[bool, bool]:
         spec, presets = self._section.spec, self._presets
         codes = {key: answers[one.pk] for key, one in self._section.by_key.items() if one.pk in answers}
-        left = rules.asked(spec, presets | codes) - presets.keys() - codes.keys()
+        left = rules.owed(spec, presets | codes) - presets.keys() - codes.keys()
         own = [(spec.question(key), code) for key, code in codes.items() if presets.get(key) != code]
         return not left, any(not _is_blank(question, code) for question, code in own)
 

@@ -51,6 +51,7 @@ class Cell(NamedTuple):
     suggested: str = ""  # what a judge answered, where an experiment shows it
     suggested_sign: str = ""
     note: str = ""  # of what the rater asked about it: "open", "answered" (and not read yet), "read"
+    optional: bool = False  # it may stay open
 
     @property
     def id(self) -> str:
@@ -58,7 +59,8 @@ class Cell(NamedTuple):
 
     @property
     def open(self) -> bool:
-        return self.asked and not self.code and not self.skip
+        """It owes an answer."""
+        return self.asked and not self.code and not self.skip and not self.optional
 
 
 @dataclass(frozen=True)
@@ -307,6 +309,7 @@ class _Drawing:
                         skip,
                         *(drawn(spec, wire(suggested).code) if suggested else ("", "")),
                         note,
+                        spec.optional,
                     )
                 )
         return [

@@ -105,7 +105,7 @@ def my_sheets(user: User) -> list[SheetProgress]:
 
 
 def _cells_and_left(sheets: Sequence[Sheet], mine: dict[int, list[Assignment]]) -> dict[int, tuple[int, int]]:
-    """Sheet -> the cells that its assignments ask, and those of them that are open. Three queries.
+    """Sheet -> the cells that its assignments owe, and those of them that are open. Three queries.
 
     Only what was touched is looked at cell by cell: an untouched column asks what it asks of an empty one.
     """
@@ -125,13 +125,13 @@ def _cells_and_left(sheets: Sequence[Sheet], mine: dict[int, list[Assignment]]) 
     counts: dict[int, tuple[int, int]] = {}
     for sheet in sheets:
         specs = {section.key: section for section in sheet.study.scheme.parsed.sections}
-        untouched = {key: len(spec.asked({})) for key, spec in specs.items()}
+        untouched = {key: len(rules.owed(spec, {})) for key, spec in specs.items()}
         cells = left = 0
         for assignment in mine[sheet.pk]:
             asked = sum(n * untouched[key] for key, n in n_columns[sheet.pk] if assignment.asks_key(key))
             done = 0
             for (_column, key), answers in touched[assignment.pk].items():
-                asks = rules.asked(specs[key], answers)
+                asks = rules.owed(specs[key], answers)
                 asked += len(asks) - untouched[key]
                 done += len(asks & answers.keys())
             cells += asked

@@ -149,7 +149,7 @@ def is_unfinished(assignment: Assignment, standing: Standing) -> bool:
             return True
         told = (section_id, tuple(f"{key} {code}" for key, code in codes.items()))
         if told not in asked_of:
-            asked_of[told] = rules.asked(section.spec, codes)
+            asked_of[told] = rules.owed(section.spec, codes)
         if any(key not in codes and (column, section.by_key[key].pk) not in standing.skips for key in asked_of[told]):
             return True
     return False

@@ -116,6 +116,8 @@ class QuestionSpec(Spec):
     # {question: options or special values}: not asked while that question of the same column has one of these answers.
     ask_unless: dict[Key, tuple[Word, ...]] = {}
     preset: Preset | None = None
+    # Its cells may stay open where a row is submitted.
+    optional: bool = False
     merges: tuple[Merge, ...] = ()
     # The merge under which judges are held against people, when the paper says so.
     judge_merge: Key | None = None

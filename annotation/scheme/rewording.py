@@ -2,7 +2,8 @@
 
 Words may change under answers: titles, labels, signs, keys, colours, definitions, examples, help, guidelines,
 completions, messages. So may what computes on answers without touching them (merges, what a check warns of), and an
-option may be added to a choice, or to those of a field of a list. What an answer is, and when it is asked for, may not.
+option may be added to a choice, or to those of a field of a list, and a question become optional. What an answer is, and
+when it is asked for, may not.
 """
 
 from __future__ import annotations
@@ -59,6 +60,7 @@ _NAMES = {
     "checks": gettext_noop("checks"),
     "patterns": gettext_noop("patterns"),
     "options": gettext_noop("order of the options"),
+    "optional": gettext_noop("optional"),
 }
 # Lists whose order says nothing about answers: each may come, go and move.
 _FREE = (Merge, CheckSpec, TextPattern)
@@ -126,7 +128,7 @@ def _of_model(
         if name in skipped or before == after:
             continue
         at = place.at(field.alias or name)
-        if name in words:
+        if name in words or (name == "optional" and after):
             yield at.found(before, after, wording=True)
         elif isinstance(old, ItemField) and name == "options":
             yield from _of_field_options(before, after, at)

@@ -29,6 +29,11 @@ def asked(section: SectionSpec, codes: Mapping[str, str]) -> set[str]:
     return {question.key for question in section.asked(words(section, codes))}
 
 
+def owed(section: SectionSpec, codes: Mapping[str, str]) -> set[str]:
+    """Of these, the keys of those that have to be answered before a row is submitted."""
+    return {question.key for question in section.asked(words(section, codes)) if not question.optional}
+
+
 def presets(
     section: SectionSpec, facets: Mapping[str, str], codes: Mapping[str, str], cleared: Collection[str] = ()
 ) -> dict[str, str]:

@@ -106,10 +106,11 @@ def _grid_dialogs(language: str | None, has_text: bool, row: str) -> SafeString:
 def headings(table: GridTable, facet: str, *, first: bool) -> SafeString:
     """What columns say of one facet, drawn by hand as their cells are. `first`: the columns are named here."""
     said = []
+    nothing = _("Answer") if table.spec.is_one_form else "—"
     for column in table.columns:
         named = f' id="h-{column.pk}" data-column="{column.pk}" title="{escape(column.name)}"' if first else ""
         text = escape(column.facets.get(facet, ""))
-        shown = f'<span class="clamp">{text}</span>' if text else '<span class="quiet">—</span>'
+        shown = f'<span class="clamp">{text}</span>' if text else f'<span class="quiet">{escape(nothing)}</span>'
         said.append(f'<th role="columnheader"{named}>{shown}</th>')
     return mark_safe("".join(said))  # noqa: S308
 
@@ -136,8 +137,11 @@ def _line(line: GridLine, questions: int, *, closed: object) -> str:
             f'<span class="mark" data-mark="{assignment.pk}" data-state="{assignment.state}"></span></th>'
         )
     if questions > 1:
-        asked = escape(line.question.title)
-        if len(line.question.title) > LONG_QUESTION:
+        title = line.question.title
+        if line.spec.optional:
+            title = _("%(question)s (optional)") % {"question": title}
+        asked = escape(title)
+        if len(title) > LONG_QUESTION:
             question = f'<th role="rowheader" class="q long" title="{asked}"><span>{asked}</span></th>'
         else:
             question = f'<th role="rowheader" class="q" title="{asked}">{asked}</th>'

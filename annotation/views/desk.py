@@ -23,6 +23,7 @@ from annotation.queries import setup
 from annotation.scheme import spec
 from annotation.scheme.background import EXAMPLE
 from annotation.views import rewording, work
+from annotation.views.documentation import parts_of
 from annotation.views.paging import page_of_sheets
 from annotation.webhooks import queries as webhooks
 from work import queries as work_queries
@@ -95,9 +96,10 @@ def scheme_example(request: AppRequest) -> HttpResponse:
 
 @require_GET
 def scheme_format(request: AppRequest) -> HttpResponse:
-    """What a scheme file may say: the page of the documentation, as it is written."""
-    file = django_settings.BASE_DIR / "docs" / "scheme.md"
-    return HttpResponse(file.read_bytes(), content_type="text/plain; charset=utf-8")
+    """What a scheme file may say: the page of the documentation."""
+    text = (django_settings.BASE_DIR / "docs" / "scheme.md").read_text(encoding="utf-8")
+    page, *sections = parts_of(text, lambda href: href if href.startswith("#") else None)
+    return render(request, "annotation/scheme_format.html", {"page": page, "sections": sections})
 
 
 @require_http_methods(["GET", "POST"])

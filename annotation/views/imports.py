@@ -100,6 +100,7 @@ def _page(
         "rows_form": rows_form or RowsForm(),
         "labels_form": labels_form or LabelsForm(),
         "refused": refused,
+        "ways_in": doors.ways_in(study),
         "background": study.imports.select_related("study")[:5],
         "has_gold": undoing.has_imported_gold(study),
     }

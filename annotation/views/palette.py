@@ -248,6 +248,7 @@ def palette(grid: queries.Grid) -> dict[int, dict[str, object]]:
             "about": table.spec.question(question.key).about,
             "means": _meaning(table.spec.question(question.key)),
             "section": table.section.key,
+            "optional": table.spec.question(question.key).optional,
             "askUnless": {
                 ids[table.section.key, other]: options
                 for other, options in table.spec.question(question.key).ask_unless.items()
@@ -357,6 +358,7 @@ def messages_for_script(*, closed: bool) -> dict[str, Any]:
         "left": _("{open} of {all} cells left"),
         "toSubmit": _("all cells answered, to submit: {n}"),
         "ready": _("complete, not submitted"),
+        "optional": _("optional"),
         "complete": _("complete: s submits it, Ctrl+→ goes on"),
         "completeTyped": _("complete: Alt+S submits it, Ctrl+→ goes on"),
         "submitted": _("submitted"),

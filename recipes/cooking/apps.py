@@ -25,14 +25,21 @@ class Cooking(packs.Pack):
             label=_("Documents"),
             url_name="recipes:documents",
             roles={Role.MANAGER, Role.RESEARCHER},
-            fits=rows.may_be_pages,
+            fits=rows.are_pages,
         )
         doors.register_tab(
             position=22,
             label=_("Search"),
             url_name="recipes:searches",
             roles={Role.MANAGER, Role.RESEARCHER},
-            fits=rows.may_be_pages,
+            fits=rows.are_pages,
+        )
+        doors.register_way_in(
+            doors.WayIn(
+                words=_("Web pages of recipes are searched for, fetched and read elsewhere:"),
+                ways=[(_("Documents"), "recipes:documents"), (_("Search"), "recipes:searches")],
+                fits=rows.may_be_pages,
+            )
         )
         doors.register_setup_step(
             doors.SetupStep(

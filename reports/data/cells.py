@@ -426,6 +426,8 @@ def _filled(
         other_wording |= above.code == _OTHER_WORDING
     codes[other_wording & (codes == Empty.NOT_REACHED)] = _OTHER_WORDING
     assignment = owned // cells.n_columns
+    if spec.optional:
+        codes[(codes == Empty.NOT_REACHED) & cells.table.assignments.are("submitted")[assignment]] = Empty.LEFT_OPEN
     row = cells.row[assignment]
     cell = row * cells.n_columns + owned % cells.n_columns
     return Filled(rater=cells.rater[assignment], cell=cell, row=row, code=codes, exposed=exposed)

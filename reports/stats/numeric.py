@@ -419,12 +419,14 @@ def bin_edges(numbers: FloatArray, *, at_most: int = MOST_BINS) -> FloatArray:
         whole = max(np.ceil(width), np.ceil((spread + 1) / at_most)) if spread >= at_most else 1.0
         n_bins = int(np.ceil((spread + 1) / whole))
         edges: FloatArray = low - 0.5 + whole * np.arange(n_bins + 1)
-        return edges
-    if not spread:
-        return np.array([low - 0.5, low + 0.5])
-    return np.linspace(low, high, int(np.clip(np.ceil(spread / width), 1, at_most)) + 1)
+    elif spread:
+        edges = np.linspace(low, high, int(np.clip(np.ceil(spread / width), 1, at_most)) + 1, dtype=np.float64)
+    else:
+        edges = np.array([low - 0.5, low + 0.5])
+    return edges
 
 
 def shares_in(numbers: FloatArray, edges: FloatArray) -> FloatArray:
     """The share of the numbers in each bin, shape (n_bins,)."""
-    return np.histogram(numbers, edges)[0] / max(numbers.size, 1)
+    shares: FloatArray = np.histogram(numbers, edges)[0] / max(numbers.size, 1)
+    return shares

@@ -16,6 +16,7 @@ class Empty(IntEnum):
     NOT_REACHED = -1
     NOT_ASKED = -2
     SKIPPED = -3
+    LEFT_OPEN = -5  # -4 is of `reports.data.cells`
 
 
 @dataclass(frozen=True)

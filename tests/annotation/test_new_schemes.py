@@ -37,7 +37,9 @@ def test_a_study_is_made_of_the_example_as_it_was_downloaded(owner: User, client
     client = client_of(owner)
     page = client.get(reverse("annotation:new-study")).content.decode()
     assert reverse("annotation:scheme-example") in page
-    assert "# Scheme files" in client.get(reverse("annotation:scheme-format")).content.decode()
+    told = client.get(reverse("annotation:scheme-format")).content.decode()
+    assert '<section id="rules-merges-synonyms" lang="en"><h2>Rules, merges, synonyms</h2>' in told
+    assert "<code>ask_unless</code>" in told
     downloaded = client.get(reverse("annotation:scheme-example"))
     assert "scheme-example.yaml" in downloaded.headers["Content-Disposition"]
     file = SimpleUploadedFile("scheme-example.yaml", downloaded.content)

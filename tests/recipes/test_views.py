@@ -432,14 +432,20 @@ def test_a_study_of_something_else_is_not_asked_to_mend_recipes(leases: Leases, 
 
 
 @pytest.mark.django_db
-def test_only_studies_whose_rows_may_be_web_pages_have_a_search_and_documents(leases: Leases) -> None:
-    """Names, candidates, tables, graphs and answers are no web pages, and had both tabs."""
+def test_only_studies_of_web_pages_have_a_search_and_documents(leases: Leases, client_of: ClientOf) -> None:
+    """Names, candidates, tables, graphs and contracts are no web pages of recipes, and had both tabs."""
     found = {
         slug
         for slug, file in doors.shipped_schemes().items()
         for study in [Study(scheme=builders.scheme(file.read_text(encoding="utf-8")))]
-        if rows.may_be_pages(study)
+        if rows.are_pages(study)
     }
     assert found == {"recipe-memorization"}
     leases.study.roles = frozenset({Role.MANAGER})
-    assert {"Search", "Documents"} <= {str(tab.label) for tab in doors.tabs_for(leases.study)}  # a user's own scheme
+    assert not {"Search", "Documents"} & {str(tab.label) for tab in doors.tabs_for(leases.study)}
+    # A user's own scheme may ask about such pages: *Import* leads there.
+    page = client_of(leases.manager).get(reverse("annotation:import", args=["leases"])).content.decode()
+    assert f'href="{reverse("recipes:documents", args=["leases"])}"' in page
+    source = builders.SCHEME.replace("title: Duties\n", "title: Duties\n    evidence: [ingredient]\n")
+    looking = builders.scheme(source.replace("key: contracts", "key: looking"))
+    assert rows.are_pages(Study(scheme=looking))

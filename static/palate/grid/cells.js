@@ -18,6 +18,7 @@ import { make } from "../page/elements.js";
  * @property {string | null} about the facet of the columns that it is about
  * @property {string} section
  * @property {string} means what the numbers of a scale mean, beside them
+ * @property {boolean} optional its cells may stay open
  * @property {Record<string, string[]>} askUnless question -> answers
  * @property {Record<string, string>} presets column -> answer
  * @property {Option[]} options none where its answers are values
@@ -83,7 +84,7 @@ export class Cells {
     this.submitted = new Set(); // of these: what a correction opens again, unless the sheet is closed
     this.isClosed = false; // the sheet
     /** @type {Map<string, number>} */
-    this.left = new Map(); // assignment -> cells that are asked and open
+    this.left = new Map(); // assignment -> cells that owe an answer
     /** @type {((touched: Cell[]) => void)[]} */
     this.applied = []; // listeners: once answers were put, with a cell of each column that they touch
     this.asked = 0;
@@ -313,6 +314,14 @@ export class Cells {
   }
 
   /**
+   * Its document is not submitted without it.
+   * @param {Cell} cell
+   */
+  isOwed(cell) {
+    return this.isOpen(cell) && !this.spec(cell).optional;
+  }
+
+  /**
    * "Google 1 › Task › shred"
    * @param {Cell} cell
    */
@@ -328,7 +337,7 @@ export class Cells {
    * @param {1 | -1} step
    */
   tally(cell, step) {
-    if (cell.off) return;
+    if (cell.off || this.spec(cell).optional) return;
     this.asked += step;
     if (cell.code) return;
     this.open += step;

@@ -197,6 +197,7 @@ export class Choosing {
     const chosen = optionOf(cell.code);
     for (const button of this.choices.querySelectorAll("button"))
       button.setAttribute("aria-pressed", String(chosen !== "" && button.dataset.choose === chosen));
+    if (this.cells.spec(cell).optional) this.where.append(` · ${this.words.optional}`);
     if (reasonOf(cell.code)) this.where.append(` · ${this.cells.skipped(reasonOf(cell.code))}`);
     if (isDraft(cell.code)) this.where.append(` · ${isText ? this.words.draftTyped : this.words.draft}`);
     const { judgeSaid } = cell.td.dataset;

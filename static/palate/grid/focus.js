@@ -132,7 +132,7 @@ export class Focus {
    * @param {Cell} cell
    */
   isWaiting(cell) {
-    return this.cells.isOpen(cell) || cell.state === "conflict" || (isDraft(cell.code) && !this.cells.isLocked(cell));
+    return this.cells.isOwed(cell) || cell.state === "conflict" || (isDraft(cell.code) && !this.cells.isLocked(cell));
   }
 
   /**
@@ -194,7 +194,7 @@ export class Focus {
   /** @param {string} assignment */
   firstOf(assignment) {
     const mine = this.cells.partsOf(assignment);
-    return mine.find((cell) => this.cells.isOpen(cell)) || mine[0];
+    return mine.find((cell) => this.cells.isOwed(cell)) || mine[0];
   }
 
   /**

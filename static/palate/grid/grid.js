@@ -307,7 +307,7 @@ saving.start();
 submitting.draw();
 window.addEventListener("resize", () => choosing.reserve());
 // An address may name a cell: what a link on another page is about.
-focus.go(cells.get(location.hash.slice(1)) || cells.order.find((cell) => cells.isOpen(cell)) || cells.order[0]);
+focus.go(cells.get(location.hash.slice(1)) || cells.order.find((cell) => cells.isOwed(cell)) || cells.order[0]);
 // Only now: it measures, and whoever waits for the first cell would wait for that. It may have taken room from the grid.
 choosing.reserve();
 focus.reveal(focus.cell);

@@ -60,7 +60,7 @@ export class Skipping {
     if (cell.off || !this.cells.takesAnswers(cell)) return this.choosing.describe();
     const { isRange } = this.range;
     this.here = isRange ? this.range.get().filter((other) => this.cells.isOpen(other)) : [cell];
-    this.rest = this.cells.order.filter((other) => other.assignment === cell.assignment && this.cells.isOpen(other));
+    this.rest = this.cells.order.filter((other) => other.assignment === cell.assignment && this.cells.isOwed(other));
     const reasons = this.reasons();
     const row = this.cells.nameOf(cell.assignment);
     /**

@@ -70,7 +70,7 @@ export class StillOpen {
     const before = this.lines.size;
     for (const [button, id] of this.lines) {
       const cell = this.cells.get(id);
-      if (cell && !this.cells.isOpen(cell)) {
+      if (cell && !this.cells.isOwed(cell)) {
         button.parentElement?.remove();
         this.lines.delete(button);
       } else button.toggleAttribute("aria-current", cell === this.focus.now);

@@ -291,6 +291,14 @@ export class Submitting {
     return !this.cells.partsOf(assignment).some((cell) => this.focus.isWaiting(cell));
   }
 
+  /**
+   * Nor could anything more be answered in it.
+   * @param {string} assignment
+   */
+  isFull(assignment) {
+    return this.isDone(assignment) && !this.cells.partsOf(assignment).some((cell) => this.cells.isOpen(cell));
+  }
+
   /** @param {string} assignment */
   isContested(assignment) {
     return [...this.saving.conflicts.keys()].some((id) => this.cells.get(id)?.assignment === assignment);
@@ -403,7 +411,7 @@ export class Submitting {
    * @param {Cell} cell
    */
   beyond(cell) {
-    const isSubmitted = "submits" in this.config && this.isOpen(cell.assignment) && this.isDone(cell.assignment);
+    const isSubmitted = "submits" in this.config && this.isOpen(cell.assignment) && this.isFull(cell.assignment);
     return isSubmitted ? this.leave(cell) : null;
   }
 
@@ -458,7 +466,7 @@ export class Submitting {
       const touched = new Set(changes.map(([id]) => this.cells.get(id)?.assignment ?? ""));
       // What fills cells of many documents submits the one that has the focus alone.
       const [assignment] = touched.size === 1 ? touched : [...touched].filter((one) => one === here);
-      if (!restore && assignment && this.isDone(assignment)) return assignment;
+      if (!restore && assignment && this.isFull(assignment)) return assignment;
     }
     return "";
   }
