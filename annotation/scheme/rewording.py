@@ -2,8 +2,8 @@
 
 Words may change under answers: titles, labels, signs, keys, colours, definitions, examples, help, guidelines,
 completions, messages. So may what computes on answers without touching them (merges, what a check warns of), and an
-option may be added to a choice, or to those of a field of a list, and a question become optional. What an answer is, and
-when it is asked for, may not.
+option may be added to a choice, or to those of a field of a list, and a question become optional. What an answer is,
+and when it is asked for, may not.
 """
 
 from __future__ import annotations

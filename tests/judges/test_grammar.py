@@ -195,6 +195,15 @@ def test_a_record_has_options_alone_and_no_place(seed: int, notation: str) -> No
         assert record["place"] == ""  # type: ignore[index, call-overload]
 
 
+@pytest.mark.parametrize("notation", ["lark", "gbnf"])
+def test_a_slash_separates_as_any_sign_does(notation: str) -> None:
+    """It ended the expression that it stood in, and the grammar was refused."""
+    question = load_scheme(SIGNS.replace('separator: ";"', 'separator: "/"')).sections[0].questions[1]
+    of = [Asking("LISTED", "?", "", question)]
+    answer = written_by_chance(in_notation(grammar.of(of, room=90), notation), 1)
+    assert isinstance(writing.read(answer, of)[0], Written), answer
+
+
 @pytest.mark.parametrize(
     ("number", "expected"),
     [
