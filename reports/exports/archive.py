@@ -123,6 +123,7 @@ def write_labels(
     """
     progress(60, _("labels"))
     files.add("labels/labels.csv", labels_csv(long_form.header(table), _lines(table, questions, about)))
+    files.add("labels/labels-wide.csv", long_form.wide_csv(table, questions, about))
     files.add("labels/codebook.csv", "".join(safe_lines(texts.CODEBOOK_HEADER, texts.codebook(table))))
     progress(70, _("labels"))
     files.add("labels/labels.parquet", long_form.parquet(table, questions, about))

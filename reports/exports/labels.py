@@ -26,6 +26,8 @@ from reports.data.label_table import LOGPROB, IntArray, LabelTable
 from reports.data.rows import RowAbout, RowText
 from reports.exported_labels import certificate_word
 from reports.exports import memory
+from reports.exports.spreadsheets import labels_csv
+from reports.exports.wide import wide
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -73,6 +75,11 @@ def records(
         how = (_yes(exposed), *_draft(table, place), "")
         record = texts.record((rater, row, repeat, states[state]), (column, question), answer, how)
         yield (*record, *_more(table, certificate=_certificate(table, place), version=_version(table, place)))
+
+
+def wide_csv(table: LabelTable, questions: Sequence[str] = (), about: Sequence[RowAbout] = ()) -> Iterator[str]:
+    """The labels in wide form, see `reports.exports.wide`, in blocks of lines."""
+    return labels_csv(*wide(table.scheme, header(table), records(table, questions, about), questions))
 
 
 def skipped(

@@ -30,7 +30,19 @@ from reports.hiring.queries import certificates_of
 from reports.models import Export, Report
 from reports.numbers.waiting import in_a_worker
 
-ENDINGS = {Export.Form.ZIP: "zip", Export.Form.JSONL: "jsonl", Export.Form.LABEL_STUDIO: "json"}
+ENDINGS = {
+    Export.Form.ZIP: "zip",
+    Export.Form.JSONL: "jsonl",
+    Export.Form.LABEL_STUDIO: "json",
+    Export.Form.WIDE: "csv",
+}
+
+
+_WRITES = {
+    Export.Form.JSONL: labels.jsonl,
+    Export.Form.LABEL_STUDIO: labels.label_studio,
+    Export.Form.WIDE: labels.wide_csv,
+}
 
 
 def path_of(export: Export) -> Path:
@@ -40,7 +52,8 @@ def path_of(export: Export) -> Path:
 def file_name(export: Export) -> str:
     """What the browser calls it."""
     number = f"-report-{export.report_id}" if export.report_id else ""
-    return f"{export.study.slug}{number}.{ENDINGS[Export.Form(export.form)]}"
+    wide = "-labels-wide" if export.form == Export.Form.WIDE else ""
+    return f"{export.study.slug}{number}{wide}.{ENDINGS[Export.Form(export.form)]}"
 
 
 def make_file(export: Export, path: Path, progress: Progress) -> None:
@@ -99,7 +112,7 @@ def make_file(export: Export, path: Path, progress: Progress) -> None:
 def _write_lines(
     path: Path, table: LabelTable, form: Export.Form, questions: Sequence[str], about: Sequence[RowAbout]
 ) -> None:
-    write = labels.jsonl if form == Export.Form.JSONL else labels.label_studio
+    write = _WRITES[form]
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(write(table, questions, about))
 

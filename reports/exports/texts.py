@@ -118,6 +118,10 @@ def _files() -> Sequence[tuple[str, str]]:
             "labels/labels.csv, .parquet",
             _("the labels, one a line; codebook.csv says what columns and answers mean"),
         ),
+        (
+            "labels/labels-wide.csv",
+            _("the labels again: a line for each rater and row, a column for each question"),
+        ),
         ("labels/labels.jsonl, README.md", _("the labels for Hugging Face, with a dataset card")),
         ("labels/label-studio.json, .xml", _("the labels for Label Studio, and its labelling configuration")),
         ("label-table.json", _("the table that all numbers are computed from")),
