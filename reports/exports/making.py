@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -35,13 +35,6 @@ ENDINGS = {
     Export.Form.JSONL: "jsonl",
     Export.Form.LABEL_STUDIO: "json",
     Export.Form.WIDE: "csv",
-}
-
-
-_WRITES = {
-    Export.Form.JSONL: labels.jsonl,
-    Export.Form.LABEL_STUDIO: labels.label_studio,
-    Export.Form.WIDE: labels.wide_csv,
 }
 
 
@@ -103,18 +96,23 @@ def make_file(export: Export, path: Path, progress: Progress) -> None:
                     # A frozen report is what it was; what is told later, or erased, is no part of it.
                     background=() if report else background_lines(export.study),
                     row_texts=queries.row_texts(export.study, table) if origin.has_texts else None,
+                    blocks=queries.blocks_of_rows(export.study, table) if origin.has_texts else None,
                     progress=progress,
                 )
         else:
-            _write_lines(path, table, Export.Form(export.form), filters.questions, about)
+            with path.open("w", encoding="utf-8", newline="\n") as file:
+                file.writelines(_lines(export, table, filters.questions, about))
 
 
-def _write_lines(
-    path: Path, table: LabelTable, form: Export.Form, questions: Sequence[str], about: Sequence[RowAbout]
-) -> None:
-    write = _WRITES[form]
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(write(table, questions, about))
+def _lines(export: Export, table: LabelTable, questions: Sequence[str], about: Sequence[RowAbout]) -> Iterator[str]:
+    match export.form:
+        case Export.Form.JSONL:
+            return labels.jsonl(table, questions, about)
+        case Export.Form.WIDE:
+            return labels.wide_csv(table, questions, about)
+        case _:
+            blocks = queries.blocks_of_rows(export.study, table) if export.study.publishes_texts else None
+            return labels.label_studio(table, questions, about, blocks)
 
 
 def _rewordings(study: Study, *, before: datetime | None) -> list[str]:
