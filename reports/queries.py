@@ -647,7 +647,7 @@ def blocks_of_rows(study: Study, table: LabelTable) -> Iterator[tuple[str, ...]]
     rows = Row.objects.filter(sheet__study=study).order_by()
     stored = rows.values_list("sheet__title", "name", "pk").iterator(chunk_size=_CHUNK)
     keys = {(sheet, name): pk for sheet, name, pk in stored}
-    of_table = [keys.get((table.sheets[row.sheet], row.name)) for row in table.rows]
+    of_table = [keys.get((table.sheets[row.sheet], row.name), 0) for row in table.rows]
     del keys
     for start in range(0, len(of_table), _FEW):
         some = of_table[start : start + _FEW]

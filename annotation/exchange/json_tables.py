@@ -352,7 +352,7 @@ def _of_result(line: int, result: Mapping[str, Any], known: Mapping[str, str], p
         problems.add(
             line,
             gettext_noop(
-                "“%(name)s” is of the type “%(type)s”; choices, ratings, numbers, texts and labels can be imported."
+                "“%(name)s” is of the type “%(type)s”; choices, ratings, numbers, texts and spans can be imported."
             ),
             name=_text(result.get("from_name")),
             type=_text(result.get("type")),

@@ -100,8 +100,12 @@ def make_file(export: Export, path: Path, progress: Progress) -> None:
                     progress=progress,
                 )
         else:
-            with path.open("w", encoding="utf-8", newline="\n") as file:
-                file.writelines(_lines(export, table, filters.questions, about))
+            _write(path, _lines(export, table, filters.questions, about))
+
+
+def _write(path: Path, lines: Iterator[str]) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(lines)
 
 
 def _lines(export: Export, table: LabelTable, questions: Sequence[str], about: Sequence[RowAbout]) -> Iterator[str]:
