@@ -105,6 +105,7 @@ class Export(work.Run):
         ZIP = "zip", gettext_lazy("everything in one ZIP")
         JSONL = "jsonl", gettext_lazy("labels for Hugging Face (JSONL)")
         LABEL_STUDIO = "label-studio", gettext_lazy("labels for Label Studio (JSON)")
+        WIDE = "wide", gettext_lazy("labels, a column for each question (CSV)")
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="exports")
     report = models.ForeignKey(Report, models.CASCADE, null=True, blank=True, related_name="exports")

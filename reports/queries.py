@@ -641,6 +641,21 @@ def row_texts(study: Study, table: LabelTable) -> Iterator[RowText]:
             yield RowText(row.sheet.title, row.name, row.title, row.url, row.language, blocks)
 
 
+def blocks_of_rows(study: Study, table: LabelTable) -> Iterator[tuple[str, ...]]:
+    """Of each row of the table the texts of its blocks, as they are now; of one that is gone none. One query, and one
+    for every 500 rows."""
+    rows = Row.objects.filter(sheet__study=study).order_by()
+    stored = rows.values_list("sheet__title", "name", "pk").iterator(chunk_size=_CHUNK)
+    keys = {(sheet, name): pk for sheet, name, pk in stored}
+    of_table = [keys.get((table.sheets[row.sheet], row.name), 0) for row in table.rows]
+    del keys
+    for start in range(0, len(of_table), _FEW):
+        some = of_table[start : start + _FEW]
+        found = dict(rows.filter(pk__in=[pk for pk in some if pk]).values_list("pk", "evidence"))
+        for pk in some:
+            yield tuple(block["text"] for block in found.get(pk, ()))
+
+
 def scored_judges(study: Study) -> list[str]:
     """Codes of the judges whose labels may be chosen anew: those that scored the options with a model. One query."""
     runs = Run.objects.filter(study=study, judge__method__in=SCORES)

@@ -35,6 +35,7 @@ urlpatterns = [
     path("studies/<slug:slug>/report/report.csv", counted(views.report_csv, "download"), name="csv"),
     path("studies/<slug:slug>/report/report.xlsx", counted(views.report_xlsx, "download"), name="xlsx"),
     path("studies/<slug:slug>/report/labels.csv", counted(views.labels_csv, "download"), name="labels"),
+    path("studies/<slug:slug>/report/labels-wide.csv", counted(views.labels_wide_csv, "download"), name="labels-wide"),
     path("studies/<slug:slug>/report/figures/<path:key>.<str:ending>", counted(views.figure, "report"), name="figure"),
     path("studies/<slug:slug>/report/cells/", counted(views.cells, "report"), name="cells"),
     path("studies/<slug:slug>/report/cells.csv", counted(views.cells, "download"), {"form": "csv"}, name="cells-csv"),

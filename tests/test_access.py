@@ -874,6 +874,7 @@ TABLE = {
     "reports:csv": Url(READERS, args=slug),
     "reports:xlsx": Url(READERS, args=slug),
     "reports:labels": Url(READERS, args=slug),
+    "reports:labels-wide": Url(READERS, args=slug),
     "reports:figure": Url(READERS, args=lambda world: (world.leases.study.slug, "duties.stated.matrix", "svg")),
     "reports:cells": Url(READERS, args=slug, query=BEHIND),
     "reports:cells-csv": Url(READERS, args=slug, query=BEHIND),

@@ -33,6 +33,7 @@ from annotation.answers.base import (
 )
 from annotation.answers.codes import Value, dumps
 from annotation.answers.places import read_places, written_places
+from annotation.answers.spans import NO_PLACE, from_spans
 from annotation.scheme.spec import ItemField, ItemsSpec, QuestionSpec
 from base.sentences import gettext_noop
 
@@ -135,6 +136,8 @@ class Items(AnswerKind):
         return {"type": "textarea", "value": {"text": [dumps(value)]}}
 
     def from_label_studio(self, spec: QuestionSpec, result: Mapping[str, Any]) -> Value | None:
+        if result.get("type") == "labels":
+            return self.canonical(spec, from_spans(spec, result["value"]))
         text = "\n".join(label_studio_texts(spec, result))
         return self.from_judge(spec, text) if text else None
 
@@ -183,10 +186,7 @@ def _place(spec: QuestionSpec, raw: Any, longest: int) -> str:
     try:
         return written_places(read_places(text))
     except ValueError:
-        raise AnswerRefused(
-            gettext_noop("“%(place)s” is no place in the document, such as 3:10-24: a block, from and to a character."),
-            place=text[:80],
-        ) from None
+        raise AnswerRefused(NO_PLACE, place=text[:80]) from None
 
 
 def _record(spec: QuestionSpec, given: Mapping[str, Any]) -> Record:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, NamedTuple
 
 from annotation.answers import AnswerKind, Value
+from annotation.answers.spans import ENTRIES
 from annotation.exchange import workbooks
 from annotation.exchange.tables import (
     FileLine,
@@ -29,7 +30,8 @@ from base.sentences import gettext_noop
 from base.text import storable
 
 # A key of a line that no column is made of: texts of any length, and what has columns of its own inside.
-_NO_COLUMNS = frozenset({"scores"})
+_STARTS = "block_starts"  # of a task: where the blocks of its text begin
+_NO_COLUMNS = frozenset({"scores", _STARTS})
 _NOT_TEXT = gettext_noop("Line %(line)s of “%(file)s” is not UTF-8 text.")
 _A_LABEL = '{"rater": "A1", "row": "7", "answer": "yes"}'
 _A_ROW = '{"row": "7", "text": "…"}'
@@ -202,6 +204,7 @@ def _texts_of_row(of: Mapping[str, Any]) -> dict[str, str]:
     cells = {
         storable(key): "\n".join(map(_text, value)) if isinstance(value, list) and _are_texts(value) else _text(value)
         for key, value in data.items()
+        if key != _STARTS
     }
     if data is not of and (number := _text(of.get("id"))):
         cells.setdefault("row", number)
@@ -287,15 +290,16 @@ def _elements(text: str, name: str) -> Iterator[tuple[int, Any]]:
 def _of_task(line: int, task: Mapping[str, Any], problems: Problems) -> Iterator[_Record]:
     data = _texts(task["data"])
     data.setdefault("row", _text(task.get("id", "")))
+    starts = _block_starts(task["data"])
     for annotation in _objects(task.get("annotations") or task.get("completions")):
         if annotation.get("was_cancelled"):
             continue
         who = {"rater": _who(annotation), "rater_kind": "gold" if annotation.get("ground_truth") else ""}
-        for result in _objects(annotation.get("result")):
+        for result in _of_controls(_objects(annotation.get("result")), starts):
             yield from _of_result(line, result, {**data, **who}, problems)
     for prediction in _objects(task.get("predictions")):
         who = {"rater": _text(prediction.get("model_version")) or "model", "rater_kind": "judge"}
-        for result in _objects(prediction.get("result")):
+        for result in _of_controls(_objects(prediction.get("result")), starts):
             yield from _of_result(line, result, {**data, **who}, problems)
 
 
@@ -313,11 +317,43 @@ def _who(annotation: Mapping[str, Any]) -> str:
     return _text(by)
 
 
+def _block_starts(data: Mapping[str, Any]) -> list[int]:
+    """Where the blocks of a task's text begin: as it says, or as its lines become blocks where rows are imported."""
+    said, text = data.get(_STARTS), data.get("text")
+    if isinstance(said, list) and said and all(type(one) is int for one in said):
+        return sorted(said)
+    found, at = [], 0
+    for line in text.splitlines(keepends=True) if isinstance(text, str) else ():
+        if line.strip():
+            found.append(at + len(line) - len(line.lstrip()))
+        at += len(line)
+    return found or [0]
+
+
+def _of_controls(results: Iterable[Mapping[str, Any]], starts: Sequence[int]) -> Iterator[Mapping[str, Any]]:
+    """The results, those of one control that mark words as one, since together they are one answer."""
+    marked: dict[str, list[Mapping[str, Any]]] = {}
+    for result in results:
+        if result.get("type") == "labels" and isinstance(result.get("value"), Mapping):
+            marked.setdefault(_text(result.get("from_name")), []).append(result)
+        else:
+            yield result
+    for first, *others in marked.values():
+        spans = []
+        for result in (first, *others):
+            meta = result.get("meta")
+            known = {name: meta.get(name) for name in ("entry", "fields")} if isinstance(meta, Mapping) else {}
+            spans.append({**result["value"], **known})
+        yield {**first, "value": {"spans": spans, "starts": starts}}
+
+
 def _of_result(line: int, result: Mapping[str, Any], known: Mapping[str, str], problems: Problems) -> Iterator[_Record]:
     if result.get("type") not in _TYPES or not isinstance(result.get("value"), Mapping):
         problems.add(
             line,
-            gettext_noop("“%(name)s” is of the type “%(type)s”; choices, ratings, numbers and texts can be imported."),
+            gettext_noop(
+                "“%(name)s” is of the type “%(type)s”; choices, ratings, numbers, texts and spans can be imported."
+            ),
             name=_text(result.get("from_name")),
             type=_text(result.get("type")),
         )
@@ -331,7 +367,10 @@ def _of_result(line: int, result: Mapping[str, Any], known: Mapping[str, str], p
             answers=", ".join(answers),
         )
         return
-    section, _between, question = _text(result.get("from_name")).rpartition("__")
+    control = _text(result.get("from_name"))
+    if control.count("__") > 1:
+        control = control.removesuffix(ENTRIES)
+    section, _between, question = control.rpartition("__")
     values = {"question": question, **known}
     if section:
         values |= {"section": section, "question": question}
@@ -345,7 +384,7 @@ def _of_result(line: int, result: Mapping[str, Any], known: Mapping[str, str], p
     yield _Record(line, {**values, "answer": said})
 
 
-_TYPES = frozenset({"choices", "rating", "number", "textarea"})
+_TYPES = frozenset({"choices", "labels", "number", "rating", "textarea"})
 
 
 def _answers(result: Mapping[str, Any]) -> list[str]:
@@ -357,5 +396,7 @@ def _answers(result: Mapping[str, Any]) -> list[str]:
         case "textarea":
             texts = value.get("text", ())
             return [texts] if isinstance(texts, str) else [_text(text) for text in texts]
+        case "labels":
+            return ["; ".join(_text(span.get("text")) for span in value["spans"])]
         case kind:
             return [_text(value.get(kind))]

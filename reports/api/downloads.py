@@ -7,9 +7,10 @@ from typing import Any
 from django.http import FileResponse, Http404
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.decorators import api_view
 from rest_framework.request import Request
@@ -28,7 +29,14 @@ from reports.models import Export
 
 
 class AskSerializer(serializers.Serializer[Any]):
-    form = serializers.ChoiceField(choices=Export.Form.choices)
+    form = serializers.ChoiceField(
+        choices=Export.Form.choices,
+        error_messages={
+            "invalid_choice": format_lazy(
+                _("“{{input}}” is no kind of download; there are: {kinds}."), kinds=", ".join(Export.Form.values)
+            )
+        },
+    )
     report = serializers.IntegerField(
         min_value=1,
         max_value=MAX_ID,
@@ -53,10 +61,12 @@ class ExportSerializer(serializers.ModelSerializer[Export]):
     def get_name(self, export: Export) -> str:
         return file_name(export)
 
+    @extend_schema_field(serializers.URLField(allow_null=True))
     def get_file(self, export: Export) -> str | None:
         if export.state != Export.State.FINISHED:
             return None
-        return reverse("api:export-file", args=[export.study.slug, export.pk])
+        request: Request = self.context["request"]
+        return request.build_absolute_uri(reverse("api:export-file", args=[export.study.slug, export.pk]))
 
 
 @extend_schema(methods=["GET"], responses=ExportSerializer(many=True))
@@ -69,7 +79,7 @@ def exports(request: Request, slug: str) -> Response:
     if request.method == "GET":
         mine = study_of(request, slug, Role.MANAGER, Role.RESEARCHER).exports.filter(started_by=user_of(request))
         told = mine.select_related("study").prefetch_related("items")
-        return Response(ExportSerializer(told, many=True).data)
+        return Response(ExportSerializer(told, many=True, context={"request": request}).data)
     study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER, archived=True)  # all of it can be downloaded
     asked = AskSerializer(data=request.data)
     asked.is_valid(raise_exception=True)
@@ -81,7 +91,11 @@ def exports(request: Request, slug: str) -> Response:
         by=user_of(request),
         report=get_object_or_404(study.reports, pk=number) if number else None,
     )
-    return Response(ExportSerializer(made).data, status=status.HTTP_202_ACCEPTED)
+    return _told(request, made, status=status.HTTP_202_ACCEPTED)
+
+
+def _told(request: Request, export: Export, *, status: int = status.HTTP_200_OK) -> Response:
+    return Response(ExportSerializer(export, context={"request": request}).data, status=status)
 
 
 def _export(request: Request, slug: str, pk: int, *, archived: bool = False) -> Export:
@@ -93,7 +107,7 @@ def _export(request: Request, slug: str, pk: int, *, archived: bool = False) -> 
 @api_view(["GET"])
 def export(request: Request, slug: str, pk: int) -> Response:
     """How far a download is."""
-    return Response(ExportSerializer(_export(request, slug, pk)).data)
+    return _told(request, _export(request, slug, pk))
 
 
 @extend_schema(request=None, responses=ExportSerializer)
@@ -101,7 +115,7 @@ def export(request: Request, slug: str, pk: int) -> Response:
 def cancel_export(request: Request, slug: str, pk: int) -> Response:
     """Have no download made after all."""
     actions.cancel_export(run=_export(request, slug, pk, archived=True))
-    return Response(ExportSerializer(_export(request, slug, pk, archived=True)).data)
+    return _told(request, _export(request, slug, pk, archived=True))
 
 
 @extend_schema(request=None, responses={200: ExportSerializer, 409: RefusalSerializer})
@@ -109,7 +123,7 @@ def cancel_export(request: Request, slug: str, pk: int) -> Response:
 def resume_export(request: Request, slug: str, pk: int) -> Response:
     """Have a download made that was cancelled or failed."""
     actions.resume_export(run=_export(request, slug, pk))
-    return Response(ExportSerializer(_export(request, slug, pk)).data)
+    return _told(request, _export(request, slug, pk))
 
 
 @extend_schema(responses={(200, "application/octet-stream"): OpenApiTypes.BINARY})

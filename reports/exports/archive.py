@@ -107,6 +107,7 @@ def write_labels(
     judges: Mapping[str, str] | None = None,
     background: Iterable[str] = (),
     row_texts: Iterable[RowText] | None = None,
+    blocks: Iterable[Sequence[str]] | None = None,
     progress: Progress = lambda done, step: None,
 ) -> None:
     """The labels in all their forms, and what else there is.
@@ -119,10 +120,12 @@ def write_labels(
         judges: name -> content, what each of them is and the records of its runs.
         background: lines of a CSV file, what raters told about themselves under their codes.
         row_texts: the texts that were labelled; without them there is no file.
+        blocks: the same as the texts of the blocks of each row of the table, for Label Studio's tasks.
         progress: is told what comes next, and may raise to stop.
     """
     progress(60, _("labels"))
     files.add("labels/labels.csv", labels_csv(long_form.header(table), _lines(table, questions, about)))
+    files.add("labels/labels-wide.csv", long_form.wide_csv(table, questions, about))
     files.add("labels/codebook.csv", "".join(safe_lines(texts.CODEBOOK_HEADER, texts.codebook(table))))
     progress(70, _("labels"))
     files.add("labels/labels.parquet", long_form.parquet(table, questions, about))
@@ -131,8 +134,8 @@ def write_labels(
     files.add("labels/labels.jsonl", long_form.jsonl(table, questions, about))
     files.add("labels/README.md", card)
     progress(85, _("labels"))
-    files.add("labels/label-studio.json", long_form.label_studio(table, questions, about))
-    files.add("labels/label-studio.xml", texts.labelling_config(table.scheme))
+    files.add("labels/label-studio.json", long_form.label_studio(table, questions, about, blocks))
+    files.add("labels/label-studio.xml", texts.labelling_config(table, has_texts=blocks is not None))
     progress(95, _("labels"))
     files.add("label-table.json", table.content_parts())
     if about:

@@ -20,12 +20,15 @@ import numpy as np
 import numpy.typing as npt
 
 from annotation.answers import kind_of
+from annotation.answers.spans import ENTRIES, has_places, starts_of, to_spans
 from annotation.scheme.basis import facet_text
 from annotation.scheme.spec import facet_word
 from reports.data.label_table import LOGPROB, IntArray, LabelTable
 from reports.data.rows import RowAbout, RowText
 from reports.exported_labels import certificate_word
 from reports.exports import memory
+from reports.exports.spreadsheets import labels_csv
+from reports.exports.wide import wide
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -73,6 +76,11 @@ def records(
         how = (_yes(exposed), *_draft(table, place), "")
         record = texts.record((rater, row, repeat, states[state]), (column, question), answer, how)
         yield (*record, *_more(table, certificate=_certificate(table, place), version=_version(table, place)))
+
+
+def wide_csv(table: LabelTable, questions: Sequence[str] = (), about: Sequence[RowAbout] = ()) -> Iterator[str]:
+    """The labels in wide form, see `reports.exports.wide`, in blocks of lines."""
+    return labels_csv(*wide(table.scheme, header(table), records(table, questions, about), questions))
 
 
 def skipped(
@@ -392,12 +400,22 @@ def control_name(section: str, question: str) -> str:
     return f"{section}__{question}"
 
 
-def label_studio(table: LabelTable, questions: Sequence[str] = (), about: Sequence[RowAbout] = ()) -> Iterator[str]:
+def label_studio(
+    table: LabelTable,
+    questions: Sequence[str] = (),
+    about: Sequence[RowAbout] = (),
+    texts: Iterable[Sequence[str]] | None = None,
+) -> Iterator[str]:
     """Label Studio's JSON, in pieces: a task for each row and column; people's answers are annotations, gold ones with
     ground_truth, judges' are predictions. The rater of an answer is in its `meta`, which Label Studio keeps.
+
+    Args:
+        texts: of each row of the table the texts of its blocks, where downloads have them. `text` of a task is all of
+            them, a line each, and entries of lists that are tied to words in it are marked there.
     """
     facets = facet_names(table)
-    result, of_rows = _results(table), _about(table, about)
+    results_of, of_rows = _results(table), _about(table, about)
+    of_each, at, blocks = enumerate(texts or ()), -1, None
     yield "["
     wanted = _wanted(table, questions)
     rows = table.assignments.row[table.labels[wanted, 0]]
@@ -405,7 +423,10 @@ def label_studio(table: LabelTable, questions: Sequence[str] = (), about: Sequen
     del rows, wanted
     for number, ((row, column), lines) in enumerate(groupby(_lines(table, ordered), key=itemgetter(_ROW, _COLUMN)), 1):
         of = table.columns[column]
+        while texts is not None and at < row:
+            at, blocks = next(of_each)
         data = {
+            **({} if blocks is None else {"text": "\n".join(blocks), "block_starts": starts_of(blocks)}),
             "sheet": table.sheets[table.rows[row].sheet],
             "row": table.rows[row].name,
             "row_title": of_rows[row].title,
@@ -419,7 +440,7 @@ def label_studio(table: LabelTable, questions: Sequence[str] = (), about: Sequen
         annotations, predictions = [], []
         for (_assignment, by), given in groupby(lines, key=itemgetter(_ASSIGNMENT, _RATER)):
             rater = table.raters[by]
-            results = f'"result": [{", ".join(map(result, given))}]'
+            results = f'"result": [{", ".join(one for line in given for one in results_of(line, blocks))}]'
             if rater.kind == "judge":
                 predictions.append(f'{{"model_version": {_in_json(rater.code)}, {results}}}')
             else:
@@ -436,24 +457,32 @@ def label_studio(table: LabelTable, questions: Sequence[str] = (), about: Sequen
 _ASSIGNMENT, _RATER, _ROW, _COLUMN = 1, 2, 3, 6  # in a line of `_lines`
 
 
-def _results(table: LabelTable) -> Callable[[Sequence[int]], str]:
-    """What makes a line of `_lines` a result of Label Studio: its JSON, put together from what many have in common."""
+def _results(table: LabelTable) -> Callable[[Sequence[int], Sequence[str] | None], Iterator[str]]:
+    """What makes a line of `_lines` results of Label Studio: their JSON, put together from what many have in common.
+    There are several where entries are marked in the texts of the row."""
 
     @lru_cache(_KEPT)
-    def answer_of(question: int, option: int) -> str:
+    def answer_of(question: int, option: int, is_placed: bool) -> str:
         section, spec = table.questions[question]
         if spec.options:
             result: dict[str, Any] = {"type": "choices", "value": {"choices": [spec.options[option].label]}}
         else:
             result = kind_of(spec).to_label_studio(spec, json.loads(table.values_of(question)[option]))
-        return _inside({"from_name": control_name(section.key, spec.key), "to_name": TO_NAME, **result})
+        name = control_name(section.key, spec.key) + (ENTRIES if is_placed else "")
+        return _inside({"from_name": name, "to_name": TO_NAME, **result})
+
+    def marked(question: int, option: int, blocks: Sequence[str]) -> list[dict[str, Any]]:
+        section, spec = table.questions[question]
+        found = to_spans(spec, json.loads(table.values_of(question)[option]), blocks)
+        name = control_name(section.key, spec.key)
+        return [{"from_name": name, "to_name": TO_NAME, **one} for one in found]
 
     @lru_cache(_KEPT)
     def rater_of(number: int) -> str:
         rater = table.raters[number]
         return _inside({"rater": rater.code, "rater_kind": rater.kind, "simulated": rater.simulated})
 
-    def result(line: Sequence[int]) -> str:
+    def results(line: Sequence[int], blocks: Sequence[str] | None) -> Iterator[str]:
         place, _assignment, rater, _row, repeat, _state, _column, question, option, preset, exposed = line
         more: dict[str, Any] = {}
         if draft := table.draft_of.get(place):
@@ -464,9 +493,16 @@ def _results(table: LabelTable) -> Callable[[Sequence[int]], str]:
             more["scheme_version"] = int(table.wordings[place])
         if note := table.notes.get(place):
             more["text"] = [note]
-        return (
-            f'{{"id": "label-{place}", {answer_of(question, option)}, "meta": {{{rater_of(rater)}, "repeat": {repeat}, '
-            f'"preset": {_truth(preset)}, "exposed": {_truth(exposed)}{", " + _inside(more) if more else ""}}}}}'
+        meta = (
+            f'{rater_of(rater)}, "repeat": {repeat}, "preset": {_truth(preset)}, "exposed": {_truth(exposed)}'
+            f"{', ' + _inside(more) if more else ''}"
         )
+        is_placed = blocks is not None and has_places(table.questions[question][1])
+        spans = marked(question, option, blocks) if is_placed and blocks is not None else []
+        for number, span in enumerate(spans):
+            of_span = _inside(span.pop("meta"))
+            yield f'{{"id": "label-{place}-{number}", {_inside(span)}, "meta": {{{meta}, {of_span}}}}}'
+        if not spans:
+            yield f'{{"id": "label-{place}", {answer_of(question, option, is_placed)}, "meta": {{{meta}}}}}'
 
-    return result
+    return results

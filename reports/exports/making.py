@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -30,7 +30,12 @@ from reports.hiring.queries import certificates_of
 from reports.models import Export, Report
 from reports.numbers.waiting import in_a_worker
 
-ENDINGS = {Export.Form.ZIP: "zip", Export.Form.JSONL: "jsonl", Export.Form.LABEL_STUDIO: "json"}
+ENDINGS = {
+    Export.Form.ZIP: "zip",
+    Export.Form.JSONL: "jsonl",
+    Export.Form.LABEL_STUDIO: "json",
+    Export.Form.WIDE: "csv",
+}
 
 
 def path_of(export: Export) -> Path:
@@ -40,7 +45,8 @@ def path_of(export: Export) -> Path:
 def file_name(export: Export) -> str:
     """What the browser calls it."""
     number = f"-report-{export.report_id}" if export.report_id else ""
-    return f"{export.study.slug}{number}.{ENDINGS[Export.Form(export.form)]}"
+    wide = "-labels-wide" if export.form == Export.Form.WIDE else ""
+    return f"{export.study.slug}{number}{wide}.{ENDINGS[Export.Form(export.form)]}"
 
 
 def make_file(export: Export, path: Path, progress: Progress) -> None:
@@ -90,18 +96,27 @@ def make_file(export: Export, path: Path, progress: Progress) -> None:
                     # A frozen report is what it was; what is told later, or erased, is no part of it.
                     background=() if report else background_lines(export.study),
                     row_texts=queries.row_texts(export.study, table) if origin.has_texts else None,
+                    blocks=queries.blocks_of_rows(export.study, table) if origin.has_texts else None,
                     progress=progress,
                 )
         else:
-            _write_lines(path, table, Export.Form(export.form), filters.questions, about)
+            _write(path, _lines(export, table, filters.questions, about))
 
 
-def _write_lines(
-    path: Path, table: LabelTable, form: Export.Form, questions: Sequence[str], about: Sequence[RowAbout]
-) -> None:
-    write = labels.jsonl if form == Export.Form.JSONL else labels.label_studio
+def _write(path: Path, lines: Iterator[str]) -> None:
     with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(write(table, questions, about))
+        file.writelines(lines)
+
+
+def _lines(export: Export, table: LabelTable, questions: Sequence[str], about: Sequence[RowAbout]) -> Iterator[str]:
+    match export.form:
+        case Export.Form.JSONL:
+            return labels.jsonl(table, questions, about)
+        case Export.Form.WIDE:
+            return labels.wide_csv(table, questions, about)
+        case _:
+            blocks = queries.blocks_of_rows(export.study, table) if export.study.publishes_texts else None
+            return labels.label_studio(table, questions, about, blocks)
 
 
 def _rewordings(study: Study, *, before: datetime | None) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,8 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from annotation.scheme.spec import ItemField, Kind, QuestionSpec, SchemeSpec
+from annotation.answers.spans import ENTRIES, has_places, labels_of
+from annotation.scheme.spec import ItemField, Kind, QuestionSpec
 from reports import glossary
 from reports.contents import Contents
 from reports.data.label_table import LabelTable
@@ -58,7 +60,7 @@ def readme(contents: Contents, table: LabelTable, origin: Origin) -> str:
         lines += [_("Contact: %(contact)s") % {"contact": origin.contact}, ""]
     lines += [_("## What this is of"), "", *(f"- {name}: {text}" for name, text in contents.about), ""]
     lines += [_("## Files"), ""]
-    lines += [f"- `{name}`: {text}" for name, text in _files()]
+    lines += [f"- `{name}`: {text}" for name, text in _files(has_texts=origin.has_texts)]
     lines += ["", _("## How each number is defined"), ""]
     for part in contents.parts:
         everything: list[ReportTable | Figure] = [*part.tables, *part.figures]
@@ -107,7 +109,12 @@ def citation(origin: Origin, table: LabelTable) -> str:
     }
 
 
-def _files() -> Sequence[tuple[str, str]]:
+def _files(*, has_texts: bool) -> Sequence[tuple[str, str]]:
+    of_label_studio = _("the labels for Label Studio, and its labelling configuration")
+    if not has_texts:
+        of_label_studio += ". " + _(
+            "Its tasks show no text: the study's settings do not say that downloads have the texts that were labelled."
+        )
     return (
         ("report.json", _("all tables and figures as data")),
         ("report.csv", _("one number a line")),
@@ -118,8 +125,12 @@ def _files() -> Sequence[tuple[str, str]]:
             "labels/labels.csv, .parquet",
             _("the labels, one a line; codebook.csv says what columns and answers mean"),
         ),
+        (
+            "labels/labels-wide.csv",
+            _("the labels again: a line for each rater and row, a column for each question"),
+        ),
         ("labels/labels.jsonl, README.md", _("the labels for Hugging Face, with a dataset card")),
-        ("labels/label-studio.json, .xml", _("the labels for Label Studio, and its labelling configuration")),
+        ("labels/label-studio.json, .xml", of_label_studio),
         ("label-table.json", _("the table that all numbers are computed from")),
         ("rows.csv", _("title, address, language and facets of each row, and what is withdrawn")),
         (
@@ -205,20 +216,30 @@ def _words_of(field: ItemField) -> str:
     return f"{field.name}: {', '.join(field.options)}"
 
 
-def labelling_config(scheme: SchemeSpec) -> str:
-    """Label Studio's configuration, in which `labels.label_studio` is imported there."""
-    lines = ["<View>", '  <Header value="$sheet · $row"/>', '  <Text name="row" value="$column"/>']
-    for section in scheme.sections:
-        for question in section.questions:
-            lines.append(f'  <Header size="5" value="{_attribute(question.title)}"/>')
-            name = control_name(section.key, question.key)
-            if question.options:
-                lines.append(f'  <Choices name="{name}" toName="row" choice="single">')
-                lines += [f'    <Choice value="{_attribute(option.label)}"/>' for option in question.options]
-                lines.append("  </Choices>")
-            else:
-                control = "Number" if question.kind == Kind.NUMBER else "TextArea"
-                lines.append(f'  <{control} name="{name}" toName="row"/>')
+def labelling_config(table: LabelTable, *, has_texts: bool) -> str:
+    """Label Studio's configuration, in which `labels.label_studio` is imported there. `has_texts`: the tasks have the
+    texts of rows, in which words can be marked."""
+    lines = ["<View>", '  <Header value="$sheet · $row"/>']
+    if has_texts:
+        lines += ['  <Header size="4" value="$column"/>', '  <Text name="row" value="$text"/>']
+    else:
+        lines.append('  <Text name="row" value="$column"/>')
+    for number, (section, question) in enumerate(table.questions):
+        lines.append(f'  <Header size="5" value="{_attribute(question.title)}"/>')
+        name = control_name(section.key, question.key)
+        if has_texts and has_places(question):
+            lines.append(f'  <Labels name="{name}" toName="row">')
+            values = (json.loads(stored) for stored in table.values_of(number))
+            lines += [f'    <Label value="{_attribute(label)}"/>' for label in labels_of(question, values)]
+            lines.append("  </Labels>")
+            lines.append(f'  <TextArea name="{name}{ENTRIES}" toName="row"/>')
+        elif question.options:
+            lines.append(f'  <Choices name="{name}" toName="row" choice="single">')
+            lines += [f'    <Choice value="{_attribute(option.label)}"/>' for option in question.options]
+            lines.append("  </Choices>")
+        else:
+            control = "Number" if question.kind == Kind.NUMBER else "TextArea"
+            lines.append(f'  <{control} name="{name}" toName="row"/>')
     return "\n".join([*lines, "</View>", ""])
 
 

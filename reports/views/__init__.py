@@ -14,4 +14,4 @@ from reports.views.frozen import (
     frozen_table,
     recompute,
 )
-from reports.views.live import cells, evidence, figure, labels_csv, report_csv, report_xlsx
+from reports.views.live import cells, evidence, figure, labels_csv, labels_wide_csv, report_csv, report_xlsx

@@ -22,6 +22,7 @@ from reports.contents import Contents, contents_of
 from reports.data.arrays import Filters
 from reports.data.cells import study_data
 from reports.exports import labels as long_form
+from reports.exports.wide import wide
 from reports.forms import FiltersForm, not_understood
 from reports.live import Live
 from reports.numbers.report import StudyReport, compute
@@ -62,6 +63,20 @@ def labels_csv(request: AppRequest, study: Study) -> HttpResponseBase:
     note_looks(sheets=exported_labels.sheets_in(study, form.filters()), user=request.user)
     lines = exports.labels_csv(*_labels(study, form.filters()))
     return _download(StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8"), f"{study.slug}-labels.csv")
+
+
+@require_GET
+@for_roles(Role.RESEARCHER, Role.MANAGER)
+def labels_wide_csv(request: AppRequest, study: Study) -> HttpResponseBase:
+    """The same labels, a line for each rater and row."""
+    form = FiltersForm(request.GET, study=study)
+    if not form.is_valid():
+        return not_understood(form)
+    filters = form.filters()
+    note_looks(sheets=exported_labels.sheets_in(study, filters), user=request.user)
+    lines = exports.labels_csv(*wide(study.scheme.parsed, *_labels(study, filters), filters.questions))
+    name = f"{study.slug}-labels-wide.csv"
+    return _download(StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8"), name)
 
 
 def _labels(study: Study, filters: Filters) -> tuple[tuple[str, ...], Iterator[tuple[str, ...]]]:

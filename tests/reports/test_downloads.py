@@ -94,6 +94,25 @@ def test_the_same_over_the_api(leases: Leases, asked: Export, api_of: ApiOf) -> 
     assert api.post(reverse("api:resume-export", args=names)).status_code == 409
 
 
+def test_its_file_is_a_whole_address(leases: Leases, asked: Export, api_of: ApiOf) -> None:
+    """It was a path, where `next` of a list is an address that a program asks as it is."""
+    api, names = api_of(leases.researcher), [leases.study.slug, asked.pk]
+    assert api.get(reverse("api:export", args=names)).json()["file"] is None
+    actions.make_export(export_id=asked.pk)
+    told = api.get(reverse("api:export", args=names)).json()
+    assert told["file"] == f"http://testserver{reverse('api:export-file', args=names)}"
+    assert api.get(told["file"]).getvalue().startswith(b"PK")
+    [listed] = api.get(reverse("api:exports", args=names[:1])).json()
+    assert listed == told
+
+
+def test_what_is_no_kind_of_download_is_told_what_there_is(leases: Leases, api_of: ApiOf) -> None:
+    """“"csv" is not a valid choice.” left a program to guess."""
+    refused = api_of(leases.researcher).post(reverse("api:exports", args=[leases.study.slug]), {"form": "csv"})
+    assert refused.status_code == 400
+    assert refused.json() == {"form": ["“csv” is no kind of download; there are: zip, jsonl, label-studio, wide."]}
+
+
 def test_a_database_that_is_locked_is_asked_again_later(asked: Export, monkeypatch: pytest.MonkeyPatch) -> None:
     def locked(*_args: Any) -> None:
         raise OperationalError("database is locked")

@@ -1,0 +1,143 @@
+"""Entries of a list that are tied to words of a document, as Label Studio has them: stretches of one text, each with a
+label. Pure.
+
+The text is that of all blocks, a line each. An entry's label is what its second field says, or the question's title;
+what neither the label nor the words say stands in the `meta` of the result, which Label Studio keeps.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from annotation.answers.base import AnswerRefused, tidy
+from annotation.answers.places import Place, read_places, written_places
+from annotation.scheme.spec import ItemField, ItemsSpec, QuestionSpec
+from base.sentences import gettext_noop
+
+# Behind the name of a control: of a text that has all entries, where they cannot be marked.
+ENTRIES = "__entries"
+NO_PLACE = gettext_noop("“%(place)s” is no place in the document, such as 3:10-24: a block, from and to a character.")
+
+
+def has_places(spec: QuestionSpec) -> bool:
+    """Whether entries of its answers can be tied to words."""
+    return spec.items is not None and spec.items.place is not None
+
+
+def starts_of(texts: Sequence[str]) -> list[int]:
+    """Where each block begins in the text of all.
+
+    >>> starts_of(["Whisk.", "Bake."])
+    [0, 7]
+    """
+    starts, at = [], 0
+    for text in texts:
+        starts.append(at)
+        at += len(text) + 1
+    return starts
+
+
+def label_of(spec: QuestionSpec, record: Mapping[str, Any]) -> str:
+    field = _label_field(_own(spec))
+    return (field and str(record[field.key])) or spec.title
+
+
+def labels_of(spec: QuestionSpec, values: Iterable[Sequence[Mapping[str, Any]]]) -> list[str]:
+    """The labels that words may have: those that are offered, and those that entries of these answers have."""
+    field = _label_field(_own(spec))
+    given = sorted({label_of(spec, record) for records in values for record in records})
+    return list(dict.fromkeys([*(field.completions if field else ()), spec.title, *given]))
+
+
+def to_spans(spec: QuestionSpec, records: Sequence[Mapping[str, Any]], texts: Sequence[str]) -> list[dict[str, Any]]:
+    """A result for each stretch, but who gave it and at which control; none where these would not say all: there is no
+    entry, or one has no place in these texts."""
+    own = _own(spec)
+    if own.place is None:
+        return []
+    first, field, starts = own.said[0], _label_field(own), starts_of(texts)
+    found = []
+    for number, record in enumerate(records):
+        places, label = read_places(record[own.place.key]), label_of(spec, record)
+        if not places or any(one.block >= len(texts) or one.end > len(texts[one.block]) for one in places):
+            return []
+        words = texts[places[0].block][places[0].start : places[0].end]
+        fields = {one.key: record[one.key] for one in own.said}
+        if len(places) == 1 and fields[first.key] == tidy(words):
+            del fields[first.key]
+        if field and fields[field.key] == ("" if label == spec.title else label):
+            del fields[field.key]
+        for place in places:
+            start = starts[place.block] + place.start
+            end = starts[place.block] + place.end
+            text = texts[place.block][place.start : place.end]
+            found.append(
+                {
+                    "type": "labels",
+                    "value": {"start": start, "end": end, "text": text, "labels": [label]},
+                    "meta": {"entry": number, "fields": fields},
+                }
+            )
+    return found
+
+
+def from_spans(spec: QuestionSpec, value: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The entries of results that mark words: of their `value`s as `spans`, each with the `entry` and the `fields` that
+    its `meta` has, and where the blocks of the text begin, as `starts`. What was marked there, without an entry, stands
+    behind the others; a second label of the same words is an entry of its own.
+
+    Raises:
+        AnswerRefused: a stretch is none of a text.
+    """
+    own, new = _own(spec), list[tuple[dict[str, Any], list[Place]]]()
+    known: dict[int, tuple[dict[str, Any], list[Place]]] = {}
+    for span in value["spans"]:
+        stretches = list(_stretches(span, value["starts"]))
+        labels = span.get("labels")
+        for n, label in enumerate(labels if isinstance(labels, list) and labels else [""]):
+            entry = span.get("entry") if n == 0 else None
+            if isinstance(entry, int) and entry in known:
+                known[entry][1].extend(stretches)
+                continue
+            made = (_record(spec, span, str(label)), list(stretches))
+            if isinstance(entry, int):
+                known[entry] = made
+            else:
+                new.append(made)
+    of_all = [*(known[entry] for entry in sorted(known)), *new]
+    if own.place is None:
+        return [record for record, _places in of_all]
+    return [{**record, own.place.key: written_places(sorted(set(places)))} for record, places in of_all]
+
+
+def _record(spec: QuestionSpec, span: Mapping[str, Any], label: str) -> dict[str, Any]:
+    own = _own(spec)
+    field = _label_field(own)
+    record: dict[str, Any] = {own.said[0].key: str(span.get("text") or "")}
+    if field:
+        record[field.key] = "" if label == spec.title else label
+    fields = span.get("fields")
+    return record | (fields if isinstance(fields, dict) else {})
+
+
+def _stretches(span: Mapping[str, Any], starts: Sequence[int]) -> Iterator[Place]:
+    """Where a stretch of the whole text is, block by block."""
+    start, end = span.get("start"), span.get("end")
+    if type(start) is not int or type(end) is not int or not 0 <= start < end:
+        raise AnswerRefused(NO_PLACE, place=f"{start}–{end}"[:80])
+    for block in range(max(bisect_right(starts, start) - 1, 0), max(bisect_right(starts, end - 1), 1)):
+        begins = starts[block] if block < len(starts) else 0
+        until = min(end, starts[block + 1] - 1) if block + 1 < len(starts) else end
+        if max(start, begins) < until:
+            yield Place(block, max(start, begins) - begins, until - begins)
+
+
+def _own(spec: QuestionSpec) -> ItemsSpec:
+    assert spec.items is not None  # the scheme sees to it
+    return spec.items
+
+
+def _label_field(own: ItemsSpec) -> ItemField | None:
+    return next((field for field in own.said[1:] if not field.is_list), None)
