@@ -45,10 +45,13 @@ def label_of(spec: QuestionSpec, record: Mapping[str, Any]) -> str:
 
 
 def labels_of(spec: QuestionSpec, values: Iterable[Sequence[Mapping[str, Any]]]) -> list[str]:
-    """The labels that words may have: those that are offered, and those that entries of these answers have."""
+    """The labels that words may have: those that are offered, and those that entries of these answers have. The
+    question's title says nothing, which a field with options that has to be filled in does not take."""
     field = _label_field(_own(spec))
+    offered = (*field.options, *field.completions) if field else ()
+    nothing = () if field and field.options and field.required else (spec.title,)
     given = sorted({label_of(spec, record) for records in values for record in records})
-    return list(dict.fromkeys([*(field.completions if field else ()), spec.title, *given]))
+    return list(dict.fromkeys([*offered, *nothing, *given]))
 
 
 def to_spans(spec: QuestionSpec, records: Sequence[Mapping[str, Any]], texts: Sequence[str]) -> list[dict[str, Any]]:

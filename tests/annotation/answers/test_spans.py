@@ -97,6 +97,20 @@ def test_the_labels_are_those_that_are_offered_and_those_that_were_given() -> No
     assert labels_of(NAMES, [[GDANSK, {**GDANSK, "type": "ship"}], []]) == ["person", "place", "Names", "ship"]
 
 
+@pytest.mark.parametrize(("required", "labels"), [(False, ["town", "person", "Names"]), (True, ["town", "person"])])
+def test_the_options_of_a_field_are_all_labels_there_are(required: bool, labels: list[str]) -> None:
+    own = NAMES.items
+    assert own is not None
+    fields = [
+        field.model_copy(update={"completions": (), "options": ("town", "person"), "required": required})
+        if field.key == "type"
+        else field
+        for field in own.fields
+    ]
+    closed = NAMES.model_copy(update={"items": own.model_copy(update={"fields": tuple(fields)})})
+    assert labels_of(closed, [[{**GDANSK, "type": "town"}]]) == labels
+
+
 def test_a_list_without_a_place_takes_marked_words_too() -> None:
     spec = QuestionSpec.model_validate(
         {"key": "names", "title": "Names", "kind": "items", "items": {"fields": [{"key": "words"}]}}
