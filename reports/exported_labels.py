@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator
 
 from django.db.models import Q, QuerySet
 
+from annotation import doors
 from annotation.answers import kind_of
 from annotation.answers.codes import VALUE
 from annotation.exchange import exports
-from annotation.models import Assignment, Rater, Sheet, Study
-from reports.data.arrays import Filters
+from annotation.models import Assignment, Rater, Row, Sheet, Study
+from reports.data.arrays import INCLUDE, Filters
 from reports.hiring.models import SHORT
 from reports.models import Accepted, Certificate
 
@@ -31,11 +32,13 @@ def lines(study: Study, filters: Filters) -> Iterator[tuple[str, ...]]:
     """The labels that the filters let through, one by one, all repeats, as `annotation.exchange.exports` writes them,
     and under which certificate they were accepted, where the study has one.
 
-    Six queries, read in parts; seven where a certificate is at work.
+    Six queries, read in parts; one more where a certificate is at work, where rows are filtered by what they are
+    described by, and where some stand apart. What judges have seen is not told here.
     """
     titles = set(study.sheets.filter(pk__in=filters.sheets).values_list("title", flat=True))
-    names = ("sheet", "rater", "rater_kind", "state", "section", "question")
-    sheet, rater, kind, state, section, question = (exports.COLUMNS.index(name) for name in names)
+    names = ("sheet", "row", "rater", "rater_kind", "state", "section", "question")
+    sheet, row, rater, kind, state, section, question = (exports.COLUMNS.index(name) for name in names)
+    left_out = _rows_left_out(study, filters)
     wanted = {Rater.Kind.PERSON.value: filters.people, Rater.Kind.JUDGE.value: filters.judges}
     stated = _stated(study) if Certificate.objects.filter(study=study).exists() else None
     counts = _counts_by_version(filters)
@@ -46,11 +49,21 @@ def lines(study: Study, filters: Filters) -> Iterator[tuple[str, ...]]:
         if (
             (not codes or record[rater] in codes)
             and (not filters.sheets or record[sheet] in titles)
+            and (record[sheet], record[row]) not in left_out
             and (not filters.questions or f"{record[section]}.{record[question]}" in filters.questions)
             and (not filters.submitted_only or record[state] == Assignment.State.SUBMITTED)
             and (counts is None or counts(int(record[-1])))
         ):
             yield record if stated is None else (*record, stated.get(tuple(record[at] for at in _CELL_AT), ""))
+
+
+def _rows_left_out(study: Study, filters: Filters) -> set[tuple[str, str]]:
+    """The rows that the filters leave out, and those that stand apart, as (sheet, name)."""
+    apart = set() if filters.apart == INCLUDE else doors.rows_apart(study)
+    if not (apart or filters.facets):
+        return set()
+    rows = Row.objects.filter(sheet__study=study).values_list("pk", "sheet__title", "name", "facets")
+    return {(sheet, name) for pk, sheet, name, facets in rows if pk in apart or not filters.has_row(facets)}
 
 
 def _counts_by_version(filters: Filters) -> Callable[[int], bool] | None:

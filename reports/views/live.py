@@ -19,7 +19,7 @@ from reports import exported_labels, exports, queries
 from reports.answer_figures import answer_figures
 from reports.answers import answers_of
 from reports.contents import Contents, contents_of
-from reports.data.arrays import Filters
+from reports.data.arrays import LEAVE_OUT, Filters
 from reports.data.cells import study_data
 from reports.exports import labels as long_form
 from reports.exports.wide import wide
@@ -80,8 +80,9 @@ def labels_wide_csv(request: AppRequest, study: Study) -> HttpResponseBase:
 
 
 def _labels(study: Study, filters: Filters) -> tuple[tuple[str, ...], Iterator[tuple[str, ...]]]:
-    """The headings and lines of the labels: those that stand, or that stood at the moment of the filters."""
-    if filters.moment is None:
+    """The headings and lines of the labels: those that stand, or that stood at the moment of the filters. What a judge
+    has seen the label table alone knows."""
+    if filters.moment is None and filters.seen != LEAVE_OUT:
         return exported_labels.header(study), exported_labels.lines(study, filters)
     table = queries.label_table(study, replace(filters, normalisations={}), notes=True)
     told = table, filters.questions, queries.rows_about(study, table)

@@ -286,6 +286,19 @@ def test_a_facet_filters_rows(study: Study) -> None:
     assert only.sections[0].value_questions[0].summary.n == 4
 
 
+@pytest.mark.parametrize("name", ["labels", "labels-wide"])
+def test_files_of_labels_are_of_these_rows_too(study: Study, client_of: ClientOf, name: str) -> None:
+    """They had all rows, and only those that a worker makes went by the filter."""
+    client, url = client_of(researcher(study)), reverse(f"reports:{name}", args=["steps"])
+
+    def rows_in(**asked: str) -> set[str]:
+        text = b"".join(client.get(url, asked).streaming_content).decode("utf-8-sig")  # type: ignore[attr-defined]
+        return {line["row"] for line in csv.DictReader(io.StringIO(text))}
+
+    assert rows_in() == {"Page 1", "Page 2", "Page 3", "Page 4"}
+    assert rows_in(**{"facet.engine": "bing"}) == {"Page 1", "Page 3"}
+
+
 def test_figures_are_told_apart_by_a_hidden_facet(study: Study) -> None:
     table = made(study, group="generator")["steps.input.by.generator"]
 
