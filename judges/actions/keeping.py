@@ -4,6 +4,7 @@ stays theirs."""
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import TypeVar
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_slug
@@ -20,6 +21,21 @@ from judges.methods import Method
 from judges.models import Extractor, Judge
 from llm.models import Prompt
 from work.states import RunState
+
+Tool = TypeVar("Tool", bound=Judge | Extractor)
+
+
+def hold(tool: Tool) -> Tool:
+    """A judge or an extractor as it is now, which nobody renames or deletes before this transaction has ended. It is
+    held before its study: who deletes it writes that down in the study last.
+
+    Raises:
+        Refused: it is deleted.
+    """
+    held = type(tool)._default_manager.select_for_update().filter(pk=tool.pk).first()
+    if held is None:
+        raise Refused(_("“%(name)s” is deleted.") % {"name": tool.name})
+    return held
 
 
 def forget_prompt(judge: Judge) -> None:
@@ -62,7 +78,7 @@ def rename(tool: Judge | Extractor, *, name: str, study: Study, by: User | None 
             not manage.
     """
     made = type(tool)
-    locked = made._default_manager.select_for_update().get(pk=tool.pk)
+    locked = hold(tool)
     if name == locked.name:
         return
     try:
@@ -139,9 +155,9 @@ def delete(tool: Judge | Extractor, *, study: Study, by: User | None = None) -> 
     """Delete a judge or an extractor that nothing rests on, such as one made by mistake.
 
     Raises:
-        Refused: it has worked or has been given work, or another one was made from it.
+        Refused: it has worked or has been given work, or another one was made from it; or it is deleted.
     """
-    locked = type(tool)._default_manager.select_for_update().get(pk=tool.pk)
+    locked = hold(tool)
     if not is_unused(locked):
         raise Refused(
             _("“%(name)s” has worked, was given work, or has others made from it: archive it.") % {"name": locked.name}
