@@ -4,7 +4,6 @@ stays theirs."""
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TypeVar
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_slug
@@ -22,10 +21,8 @@ from judges.models import Extractor, Judge
 from llm.models import Prompt
 from work.states import RunState
 
-Tool = TypeVar("Tool", bound=Judge | Extractor)
 
-
-def hold(tool: Tool) -> Tool:
+def hold(tool: Judge | Extractor) -> Judge | Extractor:
     """A judge or an extractor as it is now, which nobody renames or deletes before this transaction has ended. It is
     held before its study: who deletes it writes that down in the study last.
 

@@ -154,7 +154,7 @@ def _letters(text: str, things: str) -> set[str]:
         letter, _sign, name = listed.partition(") ")
         if name:
             named = rf"(?<![a-z]){re.escape(letter)}[).:]?\s*{re.escape(name)}(?![a-z])"
-            text = re.sub(named, lambda found, said=f"{letter},": said, text, flags=re.IGNORECASE)
+            text = re.sub(named, f"{letter},".replace("\\", r"\\"), text, flags=re.IGNORECASE)
     return {part.strip(" ().:").casefold() for part in _JOINED.split(text) if part.strip(" ().:")}
 
 
