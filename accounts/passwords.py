@@ -9,8 +9,9 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
 from accounts import actions
-from annotation.actions import asked_from, note
+from annotation.actions import note
 from annotation.models import AuditEvent, User
+from base.logs import now_about
 
 # What anybody would try first at this place; its host names come to it.
 WORDS = (
@@ -38,7 +39,7 @@ class NotOfThisPlace:
     def password_changed(self, password: str, user: User) -> None:
         """Django calls it wherever a password is set: by the administration and `manage.py changepassword` too."""
         actions.withdraw_by_password(user=user, by=None)
-        if asked_from.get() is None:  # no page was asked, which would note who did it
+        if "request" not in now_about():  # no page was asked, which would note who did it
             note(AuditEvent.Kind.PASSWORD, of=user, what="set by a command")
 
     def get_help_text(self) -> str:

@@ -292,11 +292,12 @@ def judge(request: AppRequest, study: Study, pk: int) -> HttpResponse:
     except Refused as refused:
         taken = str(refused)
     estimate = None if taken else estimating.estimate(study, found)
+    page = _page_of(study, found, "judge")
     context = {
-        **_page_of(study, found, "judge"),
+        **page,
         "taken": taken,
         "estimate": estimate,
-        "can_start": estimate is not None and (estimate.rows > 0 or found.varies),
+        "can_start": estimate is not None and (estimate.rows > 0 or found.varies) and not page["is_empty"],
         "lineage": lineage_piece(study, found),
         "max_repeats": actions.MAX_REPEATS,
         "labels": Label.objects.filter(assignment__rater__runs__judge=found).distinct().count(),

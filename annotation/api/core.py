@@ -380,18 +380,18 @@ def labels(request: Request, slug: str) -> Response:
 
     If you label in this study too, that is recorded as a look at the sheets that the page has labels of.
     """
-    return _of_everybody(request, slug, _long_form(Label.objects.all()), LabelSerializer)
+    return _of_everybody(request, slug, _long_form(Label.objects.all()), LabelSerializer, what="labels")
 
 
 @extend_schema(parameters=[LabelFilterSerializer], responses=SkipPageSerializer)
 @api_view(["GET"])
 def skips(request: Request, slug: str) -> Response:
     """All cells of a study whose raters cannot tell, with their reasons. Recorded as labels are."""
-    return _of_everybody(request, slug, _long_form(Skip.objects.all()), SkipSerializer)
+    return _of_everybody(request, slug, _long_form(Skip.objects.all()), SkipSerializer, what="skips")
 
 
 def _of_everybody(
-    request: Request, slug: str, found: QuerySet[Any], serializer: type[serializers.Serializer[Any]]
+    request: Request, slug: str, found: QuerySet[Any], serializer: type[serializers.Serializer[Any]], *, what: str
 ) -> Response:
     study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
     chosen = LabelFilterSerializer(data=request.query_params)
@@ -404,7 +404,7 @@ def _of_everybody(
         found = found.filter(assignment__rater__code=chosen.validated_data["rater"])
     if "question" in chosen.validated_data:
         found = found.filter(**question_lookup(chosen.validated_data["question"], "question__"))
-    note_export(request, study, "labels")
+    note_export(request, study, what)
     pages = LabelPagination()
     page = pages.paginate_queryset(found, request)
     if study.raters.filter(user=user_of(request)).exists():

@@ -6,9 +6,9 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from annotation import doors
-from annotation.deriving.making import Deriver
+from annotation.deriving.making import Deriver, SourceText
 from annotation.forms.schemes import SchemeField, SchemeFileField, SchemeText
-from annotation.models import Rater, Study
+from annotation.models import Rater, Row, Study
 
 
 class RaterField(forms.ModelChoiceField):  # type: ignore[type-arg]
@@ -45,12 +45,14 @@ class DeriveForm(forms.Form):
         if not deriver.reads_chosen:
             del self.fields["rater"]
         self.settings = []
-        for setting in deriver.asks(study.scheme.parsed):
+        asked = deriver.asks(study.scheme.parsed)
+        texts = _texts_of(study) if any(setting.of_texts for setting in asked) else []
+        for setting in asked:
             name, choices = self.name_of(setting.key), list(setting.choices)
             if setting.of_raters:
                 choices = [(rater.code, str(rater)) for rater in study.raters.order_by("kind", "code")]
             if setting.of_texts:
-                choices = [(word, word) for word in _words_of_texts(study, setting.of_texts)]
+                choices = [(word, word) for word in sorted({getattr(text, setting.of_texts) for text in texts} - {""})]
                 if len(choices) < 2:
                     continue
             self.settings.append(setting)
@@ -84,6 +86,7 @@ class DeriveForm(forms.Form):
         return {key: value if isinstance(value, list) else [value] for key, value in given.items()}
 
 
-def _words_of_texts(study: Study, attribute: str) -> list[str]:
-    """What the texts of a study have there, each once. One query."""
-    return sorted({getattr(text, attribute) for texts in doors.texts_of(study).values() for text in texts} - {""})
+def _texts_of(study: Study) -> list[SourceText]:
+    """All that was written for the rows of a study, those left out that were withdrawn. Two queries."""
+    rows = set(Row.objects.filter(sheet__study=study, withdrawn_at=None).values_list("pk", flat=True))
+    return [text for row, texts in doors.texts_of(study).items() if row in rows for text in texts]

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from annotation.actions import Refused, note_key, refuse_while_shown
 from annotation.models import Row, Study, User
 from annotation.queries.schemes import block_kinds
-from judges.actions.keeping import refuse_archived
+from judges.actions.keeping import hold, refuse_archived
 from judges.actions.spending import raise_limits, refuse_limits, stored_prices
 from judges.extraction import extracting, prompts
 from judges.extraction import queries as extraction_queries
@@ -80,8 +80,10 @@ def start_extraction(
     (`work.actions.take_up`); workers take it over if that goes silent.
 
     Raises:
-        Refused: it is at work already, nothing is left for it, its model or parser is missing, or a limit is none.
+        Refused: it is at work already, nothing is left for it, its model or parser is missing, a limit is none, or
+            it is deleted.
     """
+    hold(extractor)
     Study.objects.select_for_update().get(pk=study.pk)  # of two starts at once, the second sees the first
     _refuse_if_at_work(study, extractor)
     _refuse_unready(study, extractor)

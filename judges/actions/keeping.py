@@ -22,6 +22,19 @@ from llm.models import Prompt
 from work.states import RunState
 
 
+def hold(tool: Judge | Extractor) -> Judge | Extractor:
+    """A judge or an extractor as it is now, which nobody renames or deletes before this transaction has ended. It is
+    held before its study: who deletes it writes that down in the study last.
+
+    Raises:
+        Refused: it is deleted.
+    """
+    held = type(tool)._default_manager.select_for_update().filter(pk=tool.pk).first()
+    if held is None:
+        raise Refused(_("“%(name)s” is deleted.") % {"name": tool.name})
+    return held
+
+
 def forget_prompt(judge: Judge) -> None:
     """After a judge is gone that was known in one study alone: its prompt has lines of that study's documents, and goes
     too where nothing else asks it."""
@@ -62,7 +75,7 @@ def rename(tool: Judge | Extractor, *, name: str, study: Study, by: User | None 
             not manage.
     """
     made = type(tool)
-    locked = made._default_manager.select_for_update().get(pk=tool.pk)
+    locked = hold(tool)
     if name == locked.name:
         return
     try:
@@ -139,9 +152,9 @@ def delete(tool: Judge | Extractor, *, study: Study, by: User | None = None) -> 
     """Delete a judge or an extractor that nothing rests on, such as one made by mistake.
 
     Raises:
-        Refused: it has worked or has been given work, or another one was made from it.
+        Refused: it has worked or has been given work, or another one was made from it; or it is deleted.
     """
-    locked = type(tool)._default_manager.select_for_update().get(pk=tool.pk)
+    locked = hold(tool)
     if not is_unused(locked):
         raise Refused(
             _("“%(name)s” has worked, was given work, or has others made from it: archive it.") % {"name": locked.name}

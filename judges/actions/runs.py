@@ -13,7 +13,7 @@ from annotation.actions import Refused, refuse_while_shown
 from annotation.models import Assignment, Rater, Row, Sheet, Study, User
 from judges import queries
 from judges.actions.creating import refuse_elsewhere, refuse_taken
-from judges.actions.keeping import refuse_archived
+from judges.actions.keeping import hold, refuse_archived
 from judges.actions.spending import raise_limits, refuse_limits, stored_prices
 from judges.actions.work import JUDGING
 from judges.methods import prompting
@@ -46,8 +46,9 @@ def start_run(
 
     Raises:
         Refused: it is at work already, nothing is left for it, its prompt does not fit or has lines of another study,
-            its model is missing, or it would say the same at each repeat.
+            its model is missing, it would say the same at each repeat, or it is deleted.
     """
+    hold(judge)
     _check_repeats(judge, repeats)
     prices = judge.model.prices if judge.model is not None else None
     refuse_limits(prices, most_tokens=most_tokens, most_cost=most_cost)

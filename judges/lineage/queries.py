@@ -375,7 +375,9 @@ def reads_an_order(judge: Judge, prompt: QuestionPrompt, question: QuestionSpec)
     """Whether a judge reads the options of a question one behind the other."""
     if judge.method == Method.CLOZE:
         return bool(re.search(r"\$\{?options\b", prompt.cell))
-    return judge.method == Method.WRITING and bool(question.options)
+    if judge.method != Method.WRITING or prompt.writing is None or prompt.writing.bare:  # whose wording has what it has
+        return False
+    return bool(question.options)
 
 
 def candidates_of(judge: Judge, study: Study) -> Candidates | None:

@@ -49,6 +49,9 @@ def candidates(source: Source, scheme: SchemeSpec, settings: Settings) -> Iterat
     text are left out, or become sheets without rows, to which recipes are pasted.
     """
     keep = list(settings.get("bare", ())) == [KEEP]
+    texts = [text for sheet in source.sheets for row in sheet.rows for text in row.texts]
+    _refuse_unknown(settings.get("types", ()), {text.prompt_type for text in texts})
+    _refuse_unknown(settings.get("generators", ()), {text.generator for text in texts})
     seed = blinding.seed_of(settings)
     known = [facet for facet in FACETS if facet in scheme.row.keys]
     blinding.refuse_shown(scheme, ["generator"])
@@ -70,6 +73,17 @@ def _title(source: Source, sheet: SourceSheet, row: SourceRow) -> str:
     """The dish; where two lists have it, with its list."""
     several = sum(other.name == row.name for each in source.sheets for other in each.rows) > 1
     return f"{row.name} · {sheet.title}" if several else row.name
+
+
+def _refuse_unknown(named: Sequence[str], known: Collection[str]) -> None:
+    """
+    Raises:
+        DerivingRefused: a word is none of those that the texts have, if there are any.
+    """
+    if known and (unknown := sorted(set(named) - set(known))):
+        raise DerivingRefused(
+            _("“%(said)s” is none of: %(words)s.") % {"said": unknown[0][:120], "words": ", ".join(sorted(known))}
+        )
 
 
 def _wanted(row: SourceRow, settings: Settings) -> list[SourceText]:

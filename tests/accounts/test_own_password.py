@@ -101,6 +101,16 @@ def test_what_commands_do_to_accounts_is_in_the_audit_log(db: None) -> None:
     assert list(noted) == [("role", None, root.pk, "+owner"), ("password", None, root.pk, "set by a command")]
 
 
+def test_a_page_that_is_asked_over_a_socket_is_no_command(leases: Leases) -> None:
+    """Behind a proxy that speaks to a socket of this machine no address is known: the audit log had the change twice,
+    the second time as a command's."""
+    client = logged_in()
+    client.defaults["REMOTE_ADDR"] = ""
+    change(client, "anna")
+    noted = AuditEvent.objects.filter(kind="password").values_list("by", "what")
+    assert list(noted) == [(leases.anna.pk, "changed")]
+
+
 def test_sessions_of_an_account_that_the_administration_closes_do_not_come_back_with_it(
     leases: Leases, client_of: ClientOf
 ) -> None:

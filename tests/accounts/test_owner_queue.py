@@ -87,6 +87,7 @@ def test_a_model_that_nothing_uses_is_deleted_and_another_one_stays(client_of: C
     shown = owner.get(reverse("accounts:owner")).content.decode()
     of_unused, of_used = (reverse("accounts:owner-delete-model", args=[model.pk]) for model in (unused, used))
     assert (of_unused in shown, of_used in shown) == (True, False)
+    assert f'Delete<span class="vh"> {unused.name}</span>' in shown  # of several buttons each says which model it is
 
     assert f"“{unused.name}” is deleted." in owner.post(of_unused, follow=True).content.decode()
     assert "judges, extractors or texts are of it" in owner.post(of_used, follow=True).content.decode()

@@ -425,6 +425,8 @@ def test_what_was_skipped_is_read_with_its_reason(leases: Leases, api_of: ApiOf)
         "The page is cut off.",
     )
     assert get(api_of(leases.researcher), "skips", "leases", rater="A2")["results"] == []
+    # The log said that labels were read.
+    assert set(AuditEvent.objects.filter(kind="export").values_list("what", flat=True)) == {"API: skips"}
 
 
 def test_answers_are_recorded_as_in_the_grid(leases: Leases, api_of: ApiOf) -> None:

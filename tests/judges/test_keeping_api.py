@@ -10,6 +10,7 @@ from django.contrib.auth.models import Permission
 from django.urls import reverse
 from rest_framework.test import APIClient
 
+from annotation.actions import Refused
 from annotation.models import AuditEvent
 from judges import actions
 from judges.models import Extractor, Judge, Origin
@@ -109,6 +110,23 @@ def test_what_has_worked_or_has_others_made_from_it_is_archived_and_never_delete
     assert reverse("judges:delete-judge", args=["leases", parent.pk]) not in page
     answer = program.post(reverse("judges:delete-judge", args=["leases", parent.pk]), follow=True)
     assert "has others made from it" in answer.content.decode()
+
+
+def test_what_somebody_else_has_just_deleted_is_refused_in_a_sentence(
+    leases: Leases, tool: tuple[str, Judge | Extractor]
+) -> None:
+    """Two at once ended in an error of the database: whoever came second started or deleted what was not there."""
+    _kind, made = tool
+    gone = type(made)._default_manager.get(pk=made.pk)
+    actions.delete(made, study=leases.study)
+    with pytest.raises(Refused, match=f"“{gone.name}” is deleted"):
+        actions.delete(gone, study=leases.study)
+    with pytest.raises(Refused, match=f"“{gone.name}” is deleted"):
+        actions.rename(gone, name="other", study=leases.study)
+    of = {"judge": gone} if isinstance(gone, Judge) else {"extractor": gone}
+    start: Any = actions.start_run if isinstance(gone, Judge) else actions.start_extraction
+    with pytest.raises(Refused, match=f"“{gone.name}” is deleted"):
+        start(study=leases.study, by=None, **of)
 
 
 def test_who_may_make_none_changes_none(leases: Leases, api_of: ApiOf, tool: tuple[str, Judge | Extractor]) -> None:

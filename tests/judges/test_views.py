@@ -255,10 +255,13 @@ def test_a_judge_that_has_labelled_everything_is_not_offered_to_be_started(
 
 
 def test_of_a_study_without_rows_nothing_is_said_to_be_labelled(leases: Leases, judge: Judge, manager: Client) -> None:
+    """Nor is one offered to be started whose answers vary, and which could repeat them."""
     Row.objects.update(withdrawn_at=timezone.now())
-    page = manager.get(f"/studies/{leases.study.slug}/judges/{judge.pk}/").content.decode()
-    assert "Import documents first" in page
-    assert "has its labels" not in page
+    for made in (judge, helpers.rating_judge("nobody/model")):
+        page = manager.get(f"/studies/{leases.study.slug}/judges/{made.pk}/").content.decode()
+        assert "Import documents first" in page
+        assert "has its labels" not in page
+        assert f"/judges/{made.pk}/start/" not in page
 
 
 # --- a new judge ------------------------------------------------------------------------------------------------------

@@ -5,17 +5,23 @@ from __future__ import annotations
 import json
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation import actions as annotating
 from annotation.actions import Refused
+from annotation.deriving import making
 from annotation.deriving.actions import derive_study
+from annotation.deriving.forms import DeriveForm
 from annotation.evidence.blocks import Block
 from annotation.models import Assignment, Rater, Row, Study, User
 from annotation.scheme.spec import load_scheme
 from judges.methods import prompting
+from judges.models import GenerationItem
 from llm.models import Generation
 from recipes.memorization import actions, best, demo_study
 from recipes.memorization.best import Candidate, Criterion
@@ -258,8 +264,26 @@ def test_the_best_of_k_is_of_the_type_of_prompt_that_was_chosen(
     writer = model().name
     assert candidates_of(study, types=["general"], generators=[writer]).sheets.get().rows.count() == 2
     Study.objects.get(slug="candidates").delete()
-    with pytest.raises(Refused, match="none that is wanted here"):
-        candidates_of(study, generators=[f"not {writer}"])
+    # A program that misspells a type got texts of the others, or sheets without any.
+    for said in ({"generators": [f"not {writer}"]}, {"types": ["general", "freestyl"]}):
+        with pytest.raises(Refused, match="is none of: "):
+            candidates_of(study, bare=["keep"], **said)
+
+
+@pytest.mark.django_db
+def test_texts_are_read_once_for_all_that_is_asked_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A benchmark has thousands of texts, each of a page. What was written for withdrawn names alone is no choice."""
+    writes(monkeypatch, lambda prompt, _seed: f"About {prompt}")
+    study = dishes("Koshari\nGyoza")
+    work(started(study, wanted(GENERAL, BARE)))
+    Row.objects.filter(name="Gyoza").update(withdrawn_at=timezone.now())
+    GenerationItem.objects.filter(row__name="Gyoza").update(prompt_type="another")
+    deriver = making.deriver("candidates")
+    assert deriver is not None
+    with CaptureQueriesContext(connection) as asked:
+        form = DeriveForm(study=study, deriver=deriver)
+    assert sum('"llm_generation"."text"' in query["sql"].partition("FROM")[0] for query in asked) == 1
+    assert form.fields["set_types"].choices == [("freestyle", "freestyle"), ("general", "general")]  # type: ignore[attr-defined]
 
 
 @pytest.mark.django_db
@@ -517,3 +541,9 @@ def test_a_verdict_leads_back_to_the_record_of_the_text(monkeypatch: pytest.Monk
     assert f'<a href="{record}">' in told
     assert "Write a recipe for Koshari." in told
     assert client_of(mara).get(record).status_code == 200
+
+    # A facet may say anything; a number that no database has ended in an error of the server.
+    for row in Row.objects.filter(facets__generation=general.facets["generation"]):
+        row.facets |= {"generation": "9" * 20}
+        row.save(update_fields=["facets"])
+    assert record not in client_of(mara).get(address).content.decode()

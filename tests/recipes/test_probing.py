@@ -457,6 +457,13 @@ def test_letters_are_read_with_their_things_and_joined_by_words(said: str, is_ri
     assert scores.same(f":{json.dumps('C, a')}", "a, c", things, joined=False)
 
 
+def test_signs_in_names_of_things_are_signs() -> None:
+    """A name with “; (” in it was taken for a pattern: the report and the page ended in an error of the server."""
+    things = "a) salt; (optional) pepper; b) egg"
+    assert scores.same(':"a, b) egg"', "a, b", things)
+    assert not scores.same(':"a, b) pepper"', "a, b", things)
+
+
 def test_letters_with_their_things_are_right_in_a_report_and_were_wrong_before(annotated: Study) -> None:
     made = derived(annotated, "probing-tracing")
 

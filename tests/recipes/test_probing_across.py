@@ -344,6 +344,37 @@ def test_what_contains_an_ingredient_is_told_by_names(annotated: Study, client_o
     assert set(things["right"].split("; ")).isdisjoint(things["answer"].split("; "))  # all were said the wrong way
 
 
+def test_of_what_nobody_has_answered_no_answer_is_said_to_be_right(annotated: Study, client_of: ClientOf) -> None:
+    made, client = derived(annotated, "probing-usage"), client_of(builders.user("root", superuser=True))
+    page = reverse("ingredient_states:probing-instances", args=[made.slug])
+    assert "Nobody has answered this yet." in client.get(page).content.decode()
+    answer(made, "right", "judge", 10**6)
+    builders.judge(made, "silent")
+    assert "No answer is wrong." in client.get(page).content.decode()
+    asked = {"n": 10, "seed": 1, "rater": "silent"}
+    assert "Nobody has answered this yet." in client.get(page, asked).content.decode()
+
+
+def test_rows_that_somebody_put_together_are_shown_as_they_are(annotated: Study, client_of: ClientOf) -> None:
+    """Two rows of one instance that name no thing, or one that lacks its own, ended in an error of the server."""
+    usage, each = derived(annotated, "probing-usage"), derived(annotated, "probing-tracing-each")
+    for made in (usage, each):
+        answer(made, "J", "judge", 0)
+    one, two, *_others = usage.sheets.order_by("position")[0].rows.order_by("position")
+    for row in (one, two):
+        row.facets |= {"instance": "both"}
+        row.save(update_fields=["facets"])
+    row = each.sheets.order_by("position")[0].rows.order_by("position")[1]
+    del row.facets["thing"]
+    row.save(update_fields=["facets"])
+    client = client_of(builders.user("root", superuser=True))
+
+    (both,) = [line for line in wrong_rows(client, usage) if line["instance"] == "both"]
+    assert len(both["answer"].split("; ")) == len(both["right"].split("; ")) == 2
+    assert both["is_right"] == "no"
+    assert wrong_rows(client, each)
+
+
 def test_an_answer_that_cannot_be_read_is_wrong_and_said_to_be_none(annotated: Study, client_of: ClientOf) -> None:
     made = derived(annotated, "probing-usage")
     rater = answer(made, "J", "judge", 10**6)

@@ -216,9 +216,12 @@ def test_what_is_no_arm_is_refused(study: Study, judge: Judge) -> None:
     assert actions.create_average(judge=judge, study=study).name == "likes-average-2"
     with pytest.raises(Refused, match="each order already"):
         actions.create_arms(judge=judge, study=study)
-    words = helpers.lexical_judge()
-    with pytest.raises(Refused, match="reads no options in an order"):
-        actions.create_arms(judge=words, study=study)
+    # A wording that is all that is asked stays as it is: its arms would all be asked the same.
+    bare = PROMPT.replace("wording:", "bare: true\n      wording:")
+    whole = actions.create_judge(name="bare", method="writing", model=judge.model, prompt_text=bare, temperature=0.0)
+    for other in (helpers.lexical_judge(), whole):
+        with pytest.raises(Refused, match="reads no options in an order"):
+            actions.create_arms(judge=other, study=study)
 
 
 def test_a_copy_in_other_words_is_an_arm_and_its_chain_is_told(study: Study, judge: Judge, client_of: ClientOf) -> None:

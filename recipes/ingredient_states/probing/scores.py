@@ -153,8 +153,8 @@ def _letters(text: str, things: str) -> set[str]:
     for listed in normalize("NFKC", things).split("; "):
         letter, _sign, name = listed.partition(") ")
         if name:
-            named = rf"(?<![a-z]){letter}[).:]?\s*{re.escape(name)}(?![a-z])"
-            text = re.sub(named, f"{letter},", text, flags=re.IGNORECASE)
+            named = rf"(?<![a-z]){re.escape(letter)}[).:]?\s*{re.escape(name)}(?![a-z])"
+            text = re.sub(named, f"{letter},".replace("\\", r"\\"), text, flags=re.IGNORECASE)
     return {part.strip(" ().:").casefold() for part in _JOINED.split(text) if part.strip(" ().:")}
 
 

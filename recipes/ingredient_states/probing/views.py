@@ -113,7 +113,8 @@ def instances(request: AppRequest, study: Study) -> HttpResponse:
         said = form.cleaned_data
         note_looks(sheets=study.sheets.all(), user=request.user)
         doors.labels_were_read(study, request.user)
-        found = wrong.wrong_in(table, rater=said["rater"])
+        told = wrong.told_in(table, rater=said["rater"])
+        found = wrong.wrong_among(told, rater=said["rater"])
         if "csv" in request.GET:
             name = f"{study.slug}-wrong-{timezone.localdate().isoformat()}.csv"
             headers = {"Content-Disposition": f'attachment; filename="{name}"'}
@@ -122,4 +123,5 @@ def instances(request: AppRequest, study: Study) -> HttpResponse:
         shown = wrong.drawn(found, said["n"], seed=said["seed"])
         asked = urlencode({**said, "csv": 1})
         context |= {"shown": [(one, sheets[one.recipe]) for one in shown], "n_found": len(found), "csv": f"?{asked}"}
+        context["is_answered"] = bool(told)
     return render(request, "recipes/probing_wrong.html", context)

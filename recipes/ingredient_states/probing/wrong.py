@@ -30,9 +30,9 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Wrong:
-    """`recipe`: the sheet. ingredient, things: where the task has them, what there is after the step with its letters.
-    right: the right answer."""
+class Told:
+    """An instance with what all say who were asked. `recipe`: the sheet. ingredient, things: where the task has them,
+    what there is after the step with its letters. right: the right answer."""
 
     recipe: str
     instance: str
@@ -43,9 +43,8 @@ class Wrong:
     said: tuple[Said, ...]
 
 
-def wrong_in(table: LabelTable, *, rater: str = "") -> list[Wrong]:
-    """The instances that a rater got wrong, or any of them where none is named, in the order of the study, each with
-    what all say who were asked."""
+def told_in(table: LabelTable, *, rater: str = "") -> list[Told]:
+    """The instances that a rater has answered, or any of them where none is named, in the order of the study."""
     section, question = table.questions[0]
     name, filters = f"{section.key}.{question.key}", Filters()
     asked = asked_in(table)
@@ -58,18 +57,23 @@ def wrong_in(table: LabelTable, *, rater: str = "") -> list[Wrong]:
             answer = "" if None in codes else _told(table, question, asked[n], [code or "" for code in codes])
             of_instance[n].append(Said(code_of(score.rater), answer, is_right))
     return [
-        _wrong(table, question, one, tuple(of))
+        _made(table, question, one, tuple(of))
         for one, of in zip(asked, of_instance, strict=True)
-        if any(not each.is_right and each.rater == (rater or each.rater) for each in of)
+        if any(each.rater == (rater or each.rater) for each in of)
     ]
 
 
-def drawn(found: Sequence[Wrong], n: int, *, seed: int) -> list[Wrong]:
+def wrong_among(told: Iterable[Told], *, rater: str = "") -> list[Told]:
+    """Those that the rater got wrong, or any of them where none is named."""
+    return [one for one in told if any(not each.is_right and each.rater == (rater or each.rater) for each in one.said)]
+
+
+def drawn(found: Sequence[Told], n: int, *, seed: int) -> list[Told]:
     """`n` of them, the same ones of the same seed, in their order."""
     return [found[place] for place in sorted(shuffled(range(len(found)), seed, "wrong")[:n])]
 
 
-def as_csv(found: Iterable[Wrong]) -> bytes:
+def as_csv(found: Iterable[Told]) -> bytes:
     """A row a rater and instance."""
     out = io.StringIO(newline="")
     writer = csv.writer(out)
@@ -82,15 +86,17 @@ def as_csv(found: Iterable[Wrong]) -> bytes:
     return out.getvalue().encode("utf-8-sig")  # with its mark: Excel would take it for another encoding
 
 
-def _wrong(table: LabelTable, question: QuestionSpec, asked: Asked, said: tuple[Said, ...]) -> Wrong:
+def _made(table: LabelTable, question: QuestionSpec, asked: Asked, said: tuple[Said, ...]) -> Told:
     rows = [table.rows[place] for place in asked.rows]
     facets = rows[0].facets
-    return Wrong(
+    return Told(
         recipe=table.sheets[asked.sheet],
         instance=facets.get("instance") or rows[0].name,
         step=facets.get("step", ""),
         ingredient=facets.get("ingredient", ""),
-        things="; ".join(row.facets["thing"] for row in rows) if "thing" in facets else facets.get("things", ""),
+        things="; ".join(row.facets.get("thing", "") for row in rows)
+        if "thing" in facets
+        else facets.get("things", ""),
         right=_told(table, question, asked, [row.facets["answer"] for row in rows]),
         said=said,
     )
@@ -101,7 +107,10 @@ def _told(table: LabelTable, question: QuestionSpec, asked: Asked, codes: Sequen
     things = [table.rows[place].facets.get("thing", "") for place in asked.rows]
     if things[0]:
         return "; ".join(thing for thing, code in zip(things, codes, strict=True) if code == "yes") or "–"
-    (code,) = codes
+    return "; ".join(_in_words(question, code) for code in codes)
+
+
+def _in_words(question: QuestionSpec, code: str) -> str:
     if code.startswith(":"):
         return str(json.loads(code[1:]))
     return next((option.label for option in question.options if option.key == code), code)

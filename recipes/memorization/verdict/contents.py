@@ -14,12 +14,10 @@ from annotation.scheme.spec import Words
 from recipes.cooking.web import optouts
 from recipes.memorization.verdict.outcomes import (
     OUTCOMES,
-    Closest,
     Curve,
     Group,
     Item,
     Outcome,
-    closest,
     covered,
     curve,
     group,
@@ -149,14 +147,13 @@ def _reserved_sentences(verdict: VerdictData, of: SectionItems) -> Iterator[str]
 
 def closest_sentence(verdict: VerdictData) -> str:
     """Which recipe a single document comes closest to; nothing where no document has anything of one."""
-    found = _closest(verdict)
-    if not found:
+    if not verdict.closest:
         return ""
-    most = max(found, key=lambda each: sum(filter(None, each.somehow)))
+    most = max(verdict.closest, key=lambda each: sum(filter(None, each.somehow)))
     words, table = verdict.data.scheme.words, verdict.data.table
     shares = [
         _("%(share)s of “%(section)s”") % {"share": _per_cent(share), "section": of.section.title}
-        for of, share in zip(_filled(verdict), most.somehow, strict=True)
+        for of, share in zip(verdict.filled, most.somehow, strict=True)
         if share is not None
     ]
     return _(
@@ -167,14 +164,6 @@ def closest_sentence(verdict: VerdictData) -> str:
         "name": table.rows[most.rows[0]].name,
         "shares": ", ".join(shares),
     }
-
-
-def _closest(verdict: VerdictData) -> list[Closest]:
-    return closest([of.items for of in _filled(verdict)]) if verdict.has_closest else []
-
-
-def _filled(verdict: VerdictData) -> list[SectionItems]:
-    return [of for of in verdict.sections if of.items]
 
 
 def _end_of(shares: Curve) -> int:
@@ -204,7 +193,7 @@ def contents_of(verdict: VerdictData, *, seed: int = 0) -> Contents:
         if of.items
     ]
     words = verdict.data.scheme.words
-    tables = [_single(verdict, found)] if (found := _closest(verdict)) else []
+    tables = [_single(verdict)] if verdict.closest else []
     if verdict.examination and verdict.examination.whole:
         tables.append(_whole(verdict.examination, words))
     if tables:
@@ -437,11 +426,11 @@ def _items(verdict: VerdictData, of: SectionItems) -> ReportTable:
     )
 
 
-def _single(verdict: VerdictData, found: Sequence[Closest]) -> ReportTable:
+def _single(verdict: VerdictData) -> ReportTable:
     """The paper's potential plagiarism (its footnote 1): ingredients and steps closely matching one that is public."""
     table, words = verdict.data.table, verdict.data.scheme.words
     rows: list[tuple[Value, ...]] = []
-    for each in found:
+    for each in verdict.closest:
         row: list[Value] = [table.sheets[each.recipe], ", ".join(table.rows[at].name for at in each.rows)]
         for exact, somehow in zip(each.exact, each.somehow, strict=True):
             row += [exact, somehow]
@@ -458,7 +447,7 @@ def _single(verdict: VerdictData, found: Sequence[Closest]) -> ReportTable:
             Head("document", cap(words.row)),
             *(
                 head
-                for of in _filled(verdict)
+                for of in verdict.filled
                 for head in (
                     Head(f"{of.section.key}_exact", _("in the same words"), "share", of.section.title),
                     Head(f"{of.section.key}_somehow", _("in any form"), "share", of.section.title),

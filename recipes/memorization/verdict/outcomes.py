@@ -207,7 +207,8 @@ def closest(sections: Sequence[Sequence[Item]]) -> list[Closest]:
         sizes = [len(items) for items in of_recipe]
         ranks = {row: (_rank(somehow, sizes, row), _rank(exact, sizes, row)) for counts in somehow for row in counts}
         if ranks:
-            best = tuple(sorted(row for row, rank in ranks.items() if rank == max(ranks.values())))
+            most = max(ranks.values())
+            best = tuple(sorted(row for row, rank in ranks.items() if rank == most))
             found.append(Closest(recipe, best, _shares(exact, sizes, best[0]), _shares(somehow, sizes, best[0])))
     return found
 

@@ -6,6 +6,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from django.db.models import Q
 
@@ -16,7 +17,7 @@ from annotation.scheme.spec import QuestionSpec, SchemeSpec, SectionSpec, facet_
 from judges.models import GenerationItem
 from recipes.cooking.retrieval_queries import opted_out_rows, searched_by_item
 from recipes.memorization.verdict import NONSENSE
-from recipes.memorization.verdict.outcomes import Item
+from recipes.memorization.verdict.outcomes import Closest, Item, closest
 from reports import queries
 from reports.data.arrays import Filters, QuestionData, StudyData, Voice
 from reports.data.cells import study_data
@@ -86,6 +87,16 @@ class VerdictData:
     origins: Sequence[Origin]
     reserved: Mapping[int, Sequence[str]] = field(default_factory=dict)
     has_closest: bool = True
+
+    @property
+    def filled(self) -> list[SectionItems]:
+        """The sections that have an item."""
+        return [of for of in self.sections if of.items]
+
+    @cached_property
+    def closest(self) -> Sequence[Closest]:
+        """Counted once: a page has it as a sentence and as a table."""
+        return closest([of.items for of in self.filled]) if self.has_closest else ()
 
 
 def load(study: Study, filters: Filters, examination: Examination | None) -> VerdictData:
@@ -336,7 +347,7 @@ def written(origin: Origin, user: User) -> GenerationItem | None:
         further = Lineage.objects.filter(made_row=row, row__isnull=False).select_related("row__sheet__study").first()
         before = further.row if further else None
         number = facet_word(row.facets.get("generation", ""))
-        if before is not None and number.isdecimal():
+        if before is not None and number.isdecimal() and len(number) < 19:
             items = GenerationItem.objects.filter(row=before, generation=int(number))
             found = items.select_related("generation__prompt", "generation__model", "run__study").first()
             if found is not None:
