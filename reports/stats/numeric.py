@@ -416,7 +416,7 @@ def bin_edges(numbers: FloatArray, *, at_most: int = MOST_BINS) -> FloatArray:
     if width <= 0:
         width = spread / (np.log2(numbers.size) + 1)
     if max(-low, high) < _WHOLE and not (numbers % 1).any():
-        whole = max(np.ceil(width), np.ceil((spread + 1) / at_most)) if spread >= at_most else 1.0
+        whole = float(np.ceil(max(width, (spread + 1) / at_most))) if spread >= at_most else 1.0
         n_bins = int(np.ceil((spread + 1) / whole))
         edges: FloatArray = low - 0.5 + whole * np.arange(n_bins + 1)
     elif spread:
