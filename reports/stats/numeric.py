@@ -418,12 +418,10 @@ def bin_edges(numbers: FloatArray, *, at_most: int = MOST_BINS) -> FloatArray:
     if max(-low, high) < _WHOLE and not (numbers % 1).any():
         whole = float(np.ceil(max(width, (spread + 1) / at_most))) if spread >= at_most else 1.0
         n_bins = int(np.ceil((spread + 1) / whole))
-        edges: FloatArray = low - 0.5 + whole * np.arange(n_bins + 1)
-    elif spread:
-        edges = np.linspace(low, high, int(np.clip(np.ceil(spread / width), 1, at_most)) + 1, dtype=np.float64)
-    else:
-        edges = np.array([low - 0.5, low + 0.5])
-    return edges
+        return low - 0.5 + whole * np.arange(n_bins + 1, dtype=np.float64)
+    if not spread:
+        return np.array([low - 0.5, low + 0.5])
+    return np.linspace(low, high, int(np.clip(np.ceil(spread / width), 1, at_most)) + 1, dtype=np.float64)
 
 
 def shares_in(numbers: FloatArray, edges: FloatArray) -> FloatArray:
