@@ -218,6 +218,17 @@ ENTRIES: tuple[Entry, ...] = (
         (_("Precision"), _("Recall"), "F1", _("Macro F1"), _("Macro-F1")),
     ),
     Entry(
+        "span-f1",
+        _("F1 of marked words: exact, overlapping, characters"),
+        _("How far two raters mark the same words: the same from the first to the last character (exact), words that "
+          "share a character (overlapping), or single characters. Nobody counts what neither marked, so there is no κ; "
+          "F1 is the same whichever of the two is taken as right."),
+        "F1 = 2 n(both) / (n_a + n_b)",
+        "Hripcsak & Rothschild (2005), JAMIA 12; Tjong Kim Sang & De Meulder (2003), CoNLL",
+        (),
+        ("exact_f1", "overlap_f1", "characters_f1"),
+    ),
+    Entry(
         "accuracy",
         _("Accuracy and macro recall"),
         _("Accuracy: the share of comparisons in which the judge gave the person’s answer. Macro recall: the mean "

@@ -30,6 +30,7 @@ from reports.stats import coverage as coverage_stats
 from reports.stats import estimates as estimate_stats
 from reports.stats import judge as judge_stats
 from reports.stats import numeric as numeric_stats
+from reports.stats import places as place_stats
 from reports.stats import small_sheets as small_sheets_stats
 from reports.stats import spa as spa_stats
 from reports.stats import systems as system_stats
@@ -90,6 +91,7 @@ UNDEFINED: dict[str, Promise | str] = {
     bootstrap_stats.TOO_MANY_UNDEFINED: gettext_lazy("too little data: not defined in too many draws"),
     numeric_stats.ALL_EQUAL: gettext_lazy("all numbers are the same"),
     numeric_stats.TOO_FEW_SHARED: gettext_lazy("no two raters share three cells with different numbers"),
+    place_stats.NO_SPANS: gettext_lazy("neither rater marked any words"),
     bootstrap_stats.TOO_MANY_COMPARISONS: gettext_lazy("too many pairs of answers: not computed"),
     bootstrap_stats.NOT_DEFINED: gettext_lazy("the value itself is not defined"),
     bootstrap_stats.EVERY_DRAW_THE_SAME: gettext_lazy("every resample gives the same value"),

@@ -63,7 +63,7 @@ _BEFORE, _FROM = "before", "from"
 # facet stand in a table with their ranks; where sheets have a single row the table of all questions has α, not κ;
 # letters that answer a probing task are read with the names of their things, and where words join them. 13: numbers
 # have figures of what was answered and of how far each judge is from people, and their unit; accuracy over coverage is
-# drawn; scales have AC2 beside AC1 at a glance.
+# drawn; scales have AC2 beside AC1 at a glance; words that entries of lists are tied to are held against each other.
 METHODS = 13
 # The words in which reports are said: a frozen report is said again in those of its day. 2: the field's own words
 # (percent agreement, calibration, confusion matrix, non-blind labels, bootstrap resamples). 3: where a scheme has one
@@ -384,6 +384,11 @@ class Filters:
     @property
     def before_ac2(self) -> bool:
         """Of all questions at a glance AC1 alone is told, of scales too."""
+        return self.methods < 13
+
+    @property
+    def before_spans(self) -> bool:
+        """Of lists whose entries are tied to words of the document, what they say alone is compared."""
         return self.methods < 13
 
     @property

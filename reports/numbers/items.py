@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, islice
+
+import numpy as np
 
 from reports.data.arrays import Filters, QuestionData, StudyData
 from reports.data.label_table import RaterEntry
 from reports.stats.answers import Answers
 from reports.stats.items import ItemsAgreement, items_agreement
+from reports.stats.places import Counted, SpansAgreement, marked, spans_agreement, ways_of
 
 MOST_PAIRS = 60  # of raters; a study of many annotators is told by its first ones
+MOST_MEANT = 200  # pairs of raters that one mean is of
 
 
 @dataclass(frozen=True)
@@ -51,3 +56,55 @@ def _pairs(data: QuestionData, of: StudyData) -> Iterator[tuple[Rater, Rater]]:
     yield from ((judge, person) for judge in judges for person in people)
     yield from combinations(judges, 2)
     yield from ((rater, gold) for rater in (*judges, *people) for gold in golds)
+
+
+# --- words of the document --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SpanLine:
+    """The words that raters tie their entries to: each two people, the mean over pairs, where `a` and `b` are None; a
+    judge `a` and each of the people, the mean over them, where `b` is; a person or a judge and a gold."""
+
+    a: RaterEntry | None
+    b: RaterEntry | None
+    counted: Counted
+    found: SpansAgreement
+
+
+def span_lines(data: QuestionData, of: StudyData, filters: Filters) -> tuple[SpanLine, ...]:
+    """Of a question of the kind `items` whose entries have places; intervals are of all spans, not of each option."""
+    own = data.spec.items
+    if own is None or own.place is None:
+        return ()
+    # Answers that differ in nothing but their places are told apart by how they are spelled.
+    lists = [json.loads(stored) for stored in data.spellings]
+    ways = [(counted, [marked(own, records, counted) for records in lists]) for counted in ways_of(own)]
+    return tuple(
+        SpanLine(a, b, counted, found)
+        for a, b, pairs in _compared(data, of)
+        for counted, spans in ways
+        if (found := spans_agreement(pairs, spans, **({} if counted.option else filters.intervals.arguments)))
+        and (not counted.option or found.n_marked)
+    )
+
+
+Compared = tuple[RaterEntry | None, RaterEntry | None, Sequence[tuple[Answers, Answers]]]
+
+
+def _compared(data: QuestionData, of: StudyData) -> Iterator[Compared]:
+    people = [person for person in of.people if person.code in data.written]
+    judges = [judge for judge in of.judges if judge.code in data.judges and judge.code in data.written]
+    golds = [gold for gold in of.golds if gold.code in data.golds and gold.code in data.written]
+    said = data.written
+    yield None, None, _sharing((said[a.code], said[b.code]) for a, b in combinations(people, 2))
+    for judge in judges:
+        yield judge, None, _sharing((said[judge.code], said[person.code]) for person in people)
+    for rater in (*judges, *people):
+        for gold in golds:
+            yield rater, gold, [(said[rater.code], said[gold.code])]
+
+
+def _sharing(pairs: Iterator[tuple[Answers, Answers]]) -> list[tuple[Answers, Answers]]:
+    """The first of those that share a cell."""
+    return list(islice((pair for pair in pairs if np.intersect1d(pair[0].cell, pair[1].cell).size), MOST_MEANT))

@@ -13,7 +13,7 @@ from reports.data.label_table import FloatArray, RaterEntry
 from reports.data.values import ValueWords
 from reports.numbers.graphs import GraphReport, graph_report
 from reports.numbers.groups import Group, groups
-from reports.numbers.items import TwoParsers, two_parsers
+from reports.numbers.items import SpanLine, TwoParsers, span_lines, two_parsers
 from reports.numbers.texts import TextReport, text_report
 from reports.stats.agreement import MacroAccuracy, macro_accuracy
 from reports.stats.answers import Answers
@@ -110,6 +110,8 @@ class ValueReport:
     groups: tuple[Group, ...]
     # Of a question that takes lists of records: raters' lists held against each other.
     items: tuple[TwoParsers, ...] = ()
+    # Of one whose entries are tied to words of the document, since methods 13.
+    spans: tuple[SpanLine, ...] = ()
     # Of texts and lists, since methods 4.
     texts: TextReport | None = None
     # Of transitions.
@@ -166,6 +168,7 @@ def value_report(data: QuestionData, of: StudyData, filters: Filters) -> ValueRe
         if filters.group
         else (),
         items=two_parsers(data, of, filters) if data.spec.items is not None and not filters.before_entries else (),
+        spans=() if filters.before_spans else span_lines(data, of, filters),
         texts=text_report(data, of, filters),
         graphs=None if data.graphs is None else graph_report(data.graphs, of, filters),
         spread=None if numbers is None or filters.before_number_figures else _spread(data, of, numbers),

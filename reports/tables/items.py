@@ -1,20 +1,21 @@
-"""Two raters' lists held against each other, entry by entry."""
+"""Two raters' lists held against each other, entry by entry, and by the words that entries are tied to."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django.utils.translation import gettext as _
 
 from annotation.answers import kind_of
-from reports.numbers.items import TwoParsers
+from reports.numbers.items import SpanLine, TwoParsers
 from reports.numbers.report import StudyReport
 from reports.numbers.values import ValueReport
 from reports.stats.items import Edit
+from reports.stats.places import Counted, Figure
 from reports.tables.base import Head, ReportTable, Value, interval_heads, words_of
 from reports.tables.coefficients import ends, first_of, interval_how
-from reports.words import code_of, name_of
+from reports.words import UNDEFINED, code_of, name_of
 
 
 def item_tables(report: StudyReport, question: ValueReport) -> Iterator[ReportTable]:
@@ -22,6 +23,12 @@ def item_tables(report: StudyReport, question: ValueReport) -> Iterator[ReportTa
         yield _entries(report, question)
         if any(of.found.edits for of in question.items):
             yield _edits(question)
+    to_gold = [line for line in question.spans if line.b is not None]
+    among = [line for line in question.spans if line.b is None]
+    if among:
+        yield _spans(report, question, among)
+    if to_gold:
+        yield _spans_of_gold(report, question, to_gold)
 
 
 def _entries(report: StudyReport, question: ValueReport) -> ReportTable:
@@ -139,3 +146,146 @@ def _told(question: ValueReport, record: Mapping[str, Any] | None) -> str:
         return ""
     spec = question.spec
     return kind_of(spec).shown(spec, [{**record}])
+
+
+# --- words of the document --------------------------------------------------------------------------------------------
+
+
+def _spans(report: StudyReport, question: ValueReport, lines: Sequence[SpanLine]) -> ReportTable:
+    """People with each other, and each judge with people."""
+    figures = _figures()
+    shown = any(figure.interval for line in lines for figure in _in_line(line))
+    return ReportTable(
+        key=f"{question.data.name}.spans",
+        about=name_of(question),
+        title=_("Marked words held against each other"),
+        heads=(
+            Head("rater_a", _("One")),
+            Head("rater_b", _("Other")),
+            Head("compared", _("What has to be equal")),
+            Head("pairs", _("Pairs"), "count"),
+            *_count_heads(),
+            *(
+                head
+                for key, name in figures
+                for head in (
+                    Head(f"{key}_f1", "F1", "number", name),
+                    *interval_heads(shown, key=f"{key}_f1_", group=name),
+                )
+            ),
+            Head("because", _("Not defined because"), "note"),
+        ),
+        rows=tuple(
+            (
+                _("People") if line.a is None else code_of(line.a),
+                _("People"),
+                _compared(line.counted),
+                line.found.n_pairs,
+                *_counts(line),
+                *(value for figure in _in_line(line) for value in (figure.f1, *ends(figure.interval, shown=shown))),
+                str(UNDEFINED[line.found.because]),
+            )
+            for line in lines
+        ),
+        how=" ".join(
+            filter(
+                None,
+                (
+                    _spans_how(),
+                    _(
+                        "Each two raters have their F1 of all their lists; that of people, and of a judge with people, "
+                        "is the mean over pairs, and counts are sums over them."
+                    ),
+                    interval_how(first_of(line.found.exact.interval for line in lines), words_of(report)),
+                ),
+            )
+        ),
+    )
+
+
+def _spans_of_gold(report: StudyReport, question: ValueReport, lines: Sequence[SpanLine]) -> ReportTable:
+    figures = _figures()
+    shown = any(figure.interval for line in lines for figure in _in_line(line))
+    return ReportTable(
+        key=f"{question.data.name}.spans-gold",
+        about=name_of(question),
+        title=_("Marked words against gold"),
+        heads=(
+            Head("rater_a", _("One")),
+            Head("rater_b", _("Other")),
+            Head("compared", _("What has to be equal")),
+            *_count_heads(),
+            *(
+                head
+                for key, name in figures
+                for head in (
+                    Head(f"{key}_precision", _("Precision"), "number", name),
+                    Head(f"{key}_recall", _("Recall"), "number", name),
+                    Head(f"{key}_f1", "F1", "number", name),
+                    *interval_heads(shown, key=f"{key}_f1_", group=name),
+                )
+            ),
+            Head("because", _("Not defined because"), "note"),
+        ),
+        rows=tuple(
+            (
+                code_of(line.a),
+                code_of(line.b),
+                _compared(line.counted),
+                *_counts(line),
+                *(
+                    value
+                    for figure in _in_line(line)
+                    for value in (figure.precision, figure.recall, figure.f1, *ends(figure.interval, shown=shown))
+                ),
+                str(UNDEFINED[line.found.because]),
+            )
+            for line in lines
+            if line.a is not None and line.b is not None
+        ),
+        how=" ".join(
+            filter(
+                None,
+                (_spans_how(), interval_how(first_of(line.found.exact.interval for line in lines), words_of(report))),
+            )
+        ),
+    )
+
+
+def _figures() -> tuple[tuple[str, str], ...]:
+    return ("exact", _("Exact")), ("overlap", _("Overlapping")), ("characters", _("Characters"))
+
+
+def _in_line(line: SpanLine) -> tuple[Figure, Figure, Figure]:
+    return line.found.exact, line.found.overlap, line.found.characters
+
+
+def _count_heads() -> tuple[Head, ...]:
+    spans, without = _("Spans"), _("Entries without a place")
+    return (
+        Head("lists", _("Lists"), "count"),
+        Head("spans_a", _("of the one"), "count", spans),
+        Head("spans_b", _("of the other"), "count", spans),
+        Head("without_a", _("of the one"), "count", without),
+        Head("without_b", _("of the other"), "count", without),
+    )
+
+
+def _counts(line: SpanLine) -> tuple[int, ...]:
+    found = line.found
+    return found.n_lists, found.n_a, found.n_b, found.without_a, found.without_b
+
+
+def _compared(counted: Counted) -> str:
+    """What two spans have to have in common."""
+    if counted.option:
+        return f"{counted.fields[0].name}: {counted.option}"
+    return ", ".join([_("place"), *(field.name for field in counted.fields)])
+
+
+def _spans_how() -> str:
+    return _(
+        "Exact: spans with the same first and last character. Overlapping: pairs that share a character, each span in "
+        "one pair. Characters: those that both marked. F1 is twice what is in common over what both have. A line that "
+        "names an option is of entries with this option alone. Entries without a place are left out."
+    )

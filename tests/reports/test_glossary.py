@@ -42,6 +42,9 @@ def test_every_metric_of_texts_is_explained_as_a_column_and_as_a_line(metric: st
         ("Mean absolute difference", "difference", "difference"),
         ("Estimate", "value", "powered-share"),
         ("First is preferred", "probability", "spa"),
+        ("F1", "exact_f1", "span-f1"),
+        ("F1", "overlap_f1", "span-f1"),
+        ("F1", "characters_f1", "span-f1"),
     ],
 )
 def test_headings_lead_to_what_they_mean(title: str, key: str, entry: str, language: str) -> None:
