@@ -222,11 +222,12 @@ ENTRIES: tuple[Entry, ...] = (
         _("F1 of marked words: exact, overlapping, characters"),
         _("How far two raters mark the same words: the same from the first to the last character (exact), words that "
           "share a character (overlapping), or single characters. Nobody counts what neither marked, so there is no κ; "
-          "F1 is the same whichever of the two is taken as right."),
+          "F1 is the same whichever of the two is taken as right. Precision: of what a rater marked, the share that "
+          "gold has; recall: of gold's, the share that the rater marked."),
         "F1 = 2 n(both) / (n_a + n_b)",
         "Hripcsak & Rothschild (2005), JAMIA 12; Tjong Kim Sang & De Meulder (2003), CoNLL",
         (),
-        ("exact_f1", "overlap_f1", "characters_f1"),
+        tuple(f"{of}_{rate}" for of in ("exact", "overlap", "characters") for rate in ("f1", "precision", "recall")),
     ),
     Entry(
         "accuracy",

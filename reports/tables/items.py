@@ -164,7 +164,6 @@ def _spans(report: StudyReport, question: ValueReport, lines: Sequence[SpanLine]
             Head("rater_b", _("Other")),
             Head("compared", _("What has to be equal")),
             Head("pairs", _("Pairs"), "count"),
-            *_count_heads(),
             *(
                 head
                 for key, name in figures
@@ -173,6 +172,7 @@ def _spans(report: StudyReport, question: ValueReport, lines: Sequence[SpanLine]
                     *interval_heads(shown, key=f"{key}_f1_", group=name),
                 )
             ),
+            *_count_heads(),
             Head("because", _("Not defined because"), "note"),
         ),
         rows=tuple(
@@ -181,8 +181,8 @@ def _spans(report: StudyReport, question: ValueReport, lines: Sequence[SpanLine]
                 _("People"),
                 _compared(line.counted),
                 line.found.n_pairs,
-                *_counts(line),
                 *(value for figure in _in_line(line) for value in (figure.f1, *ends(figure.interval, shown=shown))),
+                *_counts(line),
                 str(UNDEFINED[line.found.because]),
             )
             for line in lines
@@ -196,7 +196,7 @@ def _spans(report: StudyReport, question: ValueReport, lines: Sequence[SpanLine]
                         "Each two raters have their F1 of all their lists; that of people, and of a judge with people, "
                         "is the mean over pairs, and counts are sums over them."
                     ),
-                    interval_how(first_of(line.found.exact.interval for line in lines), words_of(report)),
+                    _drawn_how(report, lines),
                 ),
             )
         ),
@@ -214,7 +214,6 @@ def _spans_of_gold(report: StudyReport, question: ValueReport, lines: Sequence[S
             Head("rater_a", _("One")),
             Head("rater_b", _("Other")),
             Head("compared", _("What has to be equal")),
-            *_count_heads(),
             *(
                 head
                 for key, name in figures
@@ -225,6 +224,7 @@ def _spans_of_gold(report: StudyReport, question: ValueReport, lines: Sequence[S
                     *interval_heads(shown, key=f"{key}_f1_", group=name),
                 )
             ),
+            *_count_heads(),
             Head("because", _("Not defined because"), "note"),
         ),
         rows=tuple(
@@ -232,12 +232,12 @@ def _spans_of_gold(report: StudyReport, question: ValueReport, lines: Sequence[S
                 code_of(line.a),
                 code_of(line.b),
                 _compared(line.counted),
-                *_counts(line),
                 *(
                     value
                     for figure in _in_line(line)
                     for value in (figure.precision, figure.recall, figure.f1, *ends(figure.interval, shown=shown))
                 ),
+                *_counts(line),
                 str(UNDEFINED[line.found.because]),
             )
             for line in lines
@@ -246,7 +246,7 @@ def _spans_of_gold(report: StudyReport, question: ValueReport, lines: Sequence[S
         how=" ".join(
             filter(
                 None,
-                (_spans_how(), interval_how(first_of(line.found.exact.interval for line in lines), words_of(report))),
+                (_spans_how(), _drawn_how(report, lines)),
             )
         ),
     )
@@ -281,6 +281,11 @@ def _compared(counted: Counted) -> str:
     if counted.option:
         return f"{counted.fields[0].name}: {counted.option}"
     return ", ".join([_("place"), *(field.name for field in counted.fields)])
+
+
+def _drawn_how(report: StudyReport, lines: Sequence[SpanLine]) -> str:
+    defined = (line.found.exact for line in lines if line.found.exact.f1 is not None)
+    return interval_how(first_of(figure.interval for figure in defined), words_of(report))
 
 
 def _spans_how() -> str:

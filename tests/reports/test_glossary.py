@@ -43,7 +43,7 @@ def test_every_metric_of_texts_is_explained_as_a_column_and_as_a_line(metric: st
         ("Estimate", "value", "powered-share"),
         ("First is preferred", "probability", "spa"),
         ("F1", "exact_f1", "span-f1"),
-        ("F1", "overlap_f1", "span-f1"),
+        ("Precision", "overlap_precision", "span-f1"),
         ("F1", "characters_f1", "span-f1"),
     ],
 )

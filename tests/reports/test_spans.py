@@ -152,7 +152,7 @@ def test_what_nobody_answered_has_no_such_table(study: Study) -> None:
 
 
 def test_lists_without_places_have_no_such_table(db: None) -> None:
-    tables = made(made_study(CLOSED, {code: ("Gdansk | place",) * 3 for code in ("A1", "A2")}))
+    tables = made(made_study(CLOSED, dict.fromkeys(("A1", "A2"), ("Gdansk | place",) * 3)))
     assert "text.names.entries" in tables
     assert not [key for key in tables if "spans" in key]
 
