@@ -16,9 +16,8 @@ empty one too, so that long lists weigh more.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -72,15 +71,17 @@ def ways_of(own: ItemsSpec) -> tuple[Counted, ...]:
 
 Group = Hashable
 Spans = Mapping[Group, Sequence[tuple[int, int]]]
+Together = tuple[list[tuple[int, int]], list[tuple[int, int]]]
 
 
 @dataclass(frozen=True)
 class Marked:
     """A list as its spans: of each block, and of what has to be equal besides, where they begin and end. n: spans;
-    without: entries that are tied to no words."""
+    characters: that lie in any of them; without: entries that are tied to no words."""
 
     spans: Spans
     n: int
+    characters: int
     without: int
 
 
@@ -88,7 +89,7 @@ def marked(own: ItemsSpec, records: Iterable[Mapping[str, Any]], counted: Counte
     """
     >>> own = ItemsSpec.model_validate({"fields": [{"key": "name"}, {"key": "words", "place": True}]})
     >>> marked(own, [{"name": "Gdansk", "words": "0:65-71"}, {"name": "Oslo", "words": ""}], Counted())
-    Marked(spans={(0, ()): [(65, 71)]}, n=1, without=1)
+    Marked(spans={(0, ()): [(65, 71)]}, n=1, characters=6, without=1)
     """
     assert own.place is not None
     spans: dict[Group, list[tuple[int, int]]] = defaultdict(list)
@@ -100,7 +101,7 @@ def marked(own: ItemsSpec, records: Iterable[Mapping[str, Any]], counted: Counte
             spans[place.block, words].append((place.start, place.end))
         n += len(places)
         without += not places
-    return Marked(dict(spans), n, without)
+    return Marked(dict(spans), n, sum(map(_length, spans.values())), without)
 
 
 @dataclass(frozen=True)
@@ -244,8 +245,7 @@ def _sums(a: Marked, b: Marked) -> tuple[int, ...]:
         exact += (Counter(one) & Counter(other)).total()
         overlap += overlapping(one, other)
         shared += _length(one) + _length(other) - _length([*one, *other])
-    of_a, of_b = (sum(map(_length, of.spans.values())) for of in (a, b))
-    return a.n, b.n, exact, overlap, of_a, of_b, shared
+    return a.n, b.n, exact, overlap, a.characters, b.characters, shared
 
 
 def _length(spans: Sequence[tuple[int, int]]) -> int:
@@ -271,17 +271,20 @@ def overlapping(a: Sequence[tuple[int, int]], b: Sequence[tuple[int, int]]) -> i
     return sum(_paired(*together) for together in _together(a, b))
 
 
-def _together(
-    a: Sequence[tuple[int, int]], b: Sequence[tuple[int, int]]
-) -> Iterable[tuple[list[tuple[int, int]], list[tuple[int, int]]]]:
+def _together(a: Sequence[tuple[int, int]], b: Sequence[tuple[int, int]]) -> Iterator[Together]:
     """Spans that hang together by overlaps, a's and b's; those without the other's are left out."""
-    spans = sorted([(start, end, 0) for start, end in a] + [(start, end, 1) for start, end in b])
-    reached = np.maximum.accumulate([end for _start, end, _whose in spans]).tolist()
-    breaks = [place for place in range(1, len(spans)) if spans[place][0] >= reached[place - 1]]
-    for first, last in pairwise([0, *breaks, len(spans)]):
-        one, other = ([(start, end) for start, end, whose in spans[first:last] if whose == rater] for rater in (0, 1))
-        if one and other:
-            yield one, other
+    one: list[tuple[int, int]] = []
+    other: list[tuple[int, int]] = []
+    reached = 0
+    for start, end, of_b in sorted([(*span, False) for span in a] + [(*span, True) for span in b]):
+        if start >= reached:
+            if one and other:
+                yield one, other
+            one, other = [], []
+        (other if of_b else one).append((start, end))
+        reached = max(reached, end)
+    if one and other:
+        yield one, other
 
 
 def _paired(a: list[tuple[int, int]], b: list[tuple[int, int]]) -> int:
@@ -302,7 +305,8 @@ def _shared(a: IntArray, b: IntArray) -> IntArray:
     """Characters that each span of a shares with each of b, shape (n_a, n_b); spans have shape (n, 2)."""
     first = np.maximum(a[:, np.newaxis, 0], b[np.newaxis, :, 0])
     last = np.minimum(a[:, np.newaxis, 1], b[np.newaxis, :, 1])
-    return np.maximum(last - first, 0)
+    shared: IntArray = np.maximum(last - first, 0)
+    return shared
 
 
 def _paired_greedily(a: IntArray, b: IntArray) -> int:

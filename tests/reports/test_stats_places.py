@@ -188,6 +188,7 @@ def test_intervals_draw_whole_documents() -> None:
         assert figure.interval.n_clusters == 12
     exact = found.exact.interval
     assert exact is not None
+    assert found.exact.f1 is not None
     assert exact.low is not None
     assert exact.high is not None
     assert found.exact.f1 == pytest.approx((6 * 6 + 6 * 2) / 72)
