@@ -111,4 +111,4 @@ def test_a_step_of_a_scale_is_said_once(shop: Sheet, browsing: Browsing) -> None
     assert page.locator("#choices .choice:not([data-choose=''])").all_inner_texts() == ["1", "2", "3", "4", "5"]
     page.locator("#open-guide").click()
     assert page.locator("#guide-review-helpful dt").all_inner_texts() == ["1", "2", "3", "4", "5"]
-    assert page.locator("#guide-review-rules dt").first.inner_text() == "I It does 1"
+    assert page.locator("#guide-review-rules dt").first.inner_text() == "Id It does 1"

@@ -149,7 +149,7 @@ def closest_sentence(verdict: VerdictData) -> str:
     """Which recipe a single document comes closest to; nothing where no document has anything of one."""
     if not verdict.closest:
         return ""
-    most = max(verdict.closest, key=lambda each: sum(filter(None, each.somehow)))
+    most = max(verdict.closest, key=lambda each: each.mean)
     words, table = verdict.data.scheme.words, verdict.data.table
     shares = [
         _("%(share)s of “%(section)s”") % {"share": _per_cent(share), "section": of.section.title}

@@ -187,6 +187,16 @@ class Closest:
     exact: tuple[float | None, ...]
     somehow: tuple[float | None, ...]
 
+    @property
+    def mean(self) -> float:
+        """Over the sections that the recipe has: one that has a single section is held to no more than that.
+
+        >>> Closest(0, (7,), (None, 0.5), (None, 1.0)).mean, Closest(1, (8,), (0.5, 0.5), (0.6, 0.6)).mean
+        (1.0, 0.6)
+        """
+        of_sections = [share for share in self.somehow if share is not None]
+        return sum(of_sections) / max(len(of_sections), 1)
+
 
 def closest(sections: Sequence[Sequence[Item]]) -> list[Closest]:
     """Of each recipe of which a document has anything. Sections count alike, however many items they have: first comes
