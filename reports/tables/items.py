@@ -8,6 +8,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from annotation.answers import kind_of
+from reports.data.label_table import RaterEntry
 from reports.numbers.items import SpanLine, TwoParsers
 from reports.numbers.report import StudyReport
 from reports.numbers.values import ValueReport
@@ -26,9 +27,9 @@ def item_tables(report: StudyReport, question: ValueReport) -> Iterator[ReportTa
     to_gold = [line for line in question.spans if line.b is not None]
     among = [line for line in question.spans if line.b is None]
     if among:
-        yield _spans(report, question, among)
+        yield _spans(report, question, among, to_gold=False)
     if to_gold:
-        yield _spans_of_gold(report, question, to_gold)
+        yield _spans(report, question, to_gold, to_gold=True)
 
 
 def _entries(report: StudyReport, question: ValueReport) -> ReportTable:
@@ -151,109 +152,46 @@ def _told(question: ValueReport, record: Mapping[str, Any] | None) -> str:
 # --- words of the document --------------------------------------------------------------------------------------------
 
 
-def _spans(report: StudyReport, question: ValueReport, lines: Sequence[SpanLine]) -> ReportTable:
-    """People with each other, and each judge with people."""
-    figures = _figures()
+def _spans(report: StudyReport, question: ValueReport, lines: Sequence[SpanLine], *, to_gold: bool) -> ReportTable:
+    """People with each other, and each judge with people; or everybody with gold, of whom it is known who is right."""
     shown = any(figure.interval for line in lines for figure in _in_line(line))
+    named = [("precision", _("Precision")), ("recall", _("Recall"))] if to_gold else []
+    rates = [*named, ("f1", "F1")]
+    figures = ("exact", _("Exact")), ("overlap", _("Overlapping")), ("characters", _("Characters"))
+    heads = [Head("rater_a", _("One")), Head("rater_b", _("Other")), Head("compared", _("What has to be equal"))]
+    if not to_gold:
+        heads.append(Head("pairs", _("Pairs"), "count"))
+    for key, name in figures:
+        heads += [Head(f"{key}_{rate}", title, "number", name) for rate, title in rates]
+        heads += interval_heads(shown, key=f"{key}_f1_", group=name)
+    rows: list[tuple[Value, ...]] = []
+    for line in lines:
+        cells: list[Value] = [_who(line.a), _who(line.b), _compared(line.counted)]
+        if not to_gold:
+            cells.append(line.found.n_pairs)
+        for figure in _in_line(line):
+            cells += [*(getattr(figure, rate) for rate, _title in rates), *ends(figure.interval, shown=shown)]
+        rows.append((*cells, *_counts(line), str(UNDEFINED[line.found.because])))
+    how = [_spans_how()]
+    if not to_gold:
+        how.append(
+            _(
+                "Each two raters have their F1 of all their lists; that of people, and of a judge with people, "
+                "is the mean over pairs, and counts are sums over them."
+            )
+        )
     return ReportTable(
-        key=f"{question.data.name}.spans",
+        key=f"{question.data.name}.{'spans-gold' if to_gold else 'spans'}",
         about=name_of(question),
-        title=_("Marked words held against each other"),
-        heads=(
-            Head("rater_a", _("One")),
-            Head("rater_b", _("Other")),
-            Head("compared", _("What has to be equal")),
-            Head("pairs", _("Pairs"), "count"),
-            *(
-                head
-                for key, name in figures
-                for head in (
-                    Head(f"{key}_f1", "F1", "number", name),
-                    *interval_heads(shown, key=f"{key}_f1_", group=name),
-                )
-            ),
-            *_count_heads(),
-            Head("because", _("Not defined because"), "note"),
-        ),
-        rows=tuple(
-            (
-                _("People") if line.a is None else code_of(line.a),
-                _("People"),
-                _compared(line.counted),
-                line.found.n_pairs,
-                *(value for figure in _in_line(line) for value in (figure.f1, *ends(figure.interval, shown=shown))),
-                *_counts(line),
-                str(UNDEFINED[line.found.because]),
-            )
-            for line in lines
-        ),
-        how=" ".join(
-            filter(
-                None,
-                (
-                    _spans_how(),
-                    _(
-                        "Each two raters have their F1 of all their lists; that of people, and of a judge with people, "
-                        "is the mean over pairs, and counts are sums over them."
-                    ),
-                    _drawn_how(report, lines),
-                ),
-            )
-        ),
+        title=_("Marked words against gold") if to_gold else _("Marked words held against each other"),
+        heads=(*heads, *_count_heads(), Head("because", _("Not defined because"), "note")),
+        rows=tuple(rows),
+        how=" ".join(filter(None, [*how, _drawn_how(report, lines)])),
     )
 
 
-def _spans_of_gold(report: StudyReport, question: ValueReport, lines: Sequence[SpanLine]) -> ReportTable:
-    figures = _figures()
-    shown = any(figure.interval for line in lines for figure in _in_line(line))
-    return ReportTable(
-        key=f"{question.data.name}.spans-gold",
-        about=name_of(question),
-        title=_("Marked words against gold"),
-        heads=(
-            Head("rater_a", _("One")),
-            Head("rater_b", _("Other")),
-            Head("compared", _("What has to be equal")),
-            *(
-                head
-                for key, name in figures
-                for head in (
-                    Head(f"{key}_precision", _("Precision"), "number", name),
-                    Head(f"{key}_recall", _("Recall"), "number", name),
-                    Head(f"{key}_f1", "F1", "number", name),
-                    *interval_heads(shown, key=f"{key}_f1_", group=name),
-                )
-            ),
-            *_count_heads(),
-            Head("because", _("Not defined because"), "note"),
-        ),
-        rows=tuple(
-            (
-                code_of(line.a),
-                code_of(line.b),
-                _compared(line.counted),
-                *(
-                    value
-                    for figure in _in_line(line)
-                    for value in (figure.precision, figure.recall, figure.f1, *ends(figure.interval, shown=shown))
-                ),
-                *_counts(line),
-                str(UNDEFINED[line.found.because]),
-            )
-            for line in lines
-            if line.a is not None and line.b is not None
-        ),
-        how=" ".join(
-            filter(
-                None,
-                (_spans_how(), _drawn_how(report, lines)),
-            )
-        ),
-    )
-
-
-def _figures() -> tuple[tuple[str, str], ...]:
-    return ("exact", _("Exact")), ("overlap", _("Overlapping")), ("characters", _("Characters"))
+def _who(rater: RaterEntry | None) -> str:
+    return _("People") if rater is None else code_of(rater)
 
 
 def _in_line(line: SpanLine) -> tuple[Figure, Figure, Figure]:
