@@ -1,0 +1,202 @@
+"""Documents of doccano and Prodigy: an object of JSON each, one a line or in a list.
+
+    doccano   {"id": 7, "text": "…", "label": [[0, 4, "PER"]]}, or with "entities" as objects, and "relations"
+    Prodigy   {"text": "…", "spans": [{"start": 0, "end": 4, "label": "PER"}], "answer": "accept", "_annotator_id": "…"}
+
+Both count code points. doccano writes a file for each annotator, which is called as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from annotation.exchange.json_reading import Json, elements, objects_of_lines, text_of, whole
+from annotation.exchange.marked.documents import Document, Given, Span
+from annotation.exchange.tables import Problems
+from base.sentences import gettext_noop
+from base.text import storable
+
+_EXAMPLE = '{"id": 7, "text": "…", "label": [[0, 4, "PER"]]}'
+# Columns of labels that stand in a line of ours, and what `--row` and `--answer` may name of Prodigy's.
+_OF_LABELS = frozenset(
+    {"sheet", "section", "question", "column", "column_number", "repeat", "rater_kind", "simulated", "note"}
+)
+RAW = ("id", "accept")
+_NO_ABOUT = frozenset(
+    {
+        *("text", "data", "label", "labels", "entities", "cats", "relations", "Comments", "id", "row"),
+        *("spans", "tokens", "answer", "options", "accept", "meta", "origin", "block_starts", "versions", "sessions"),
+        *("config", "is_skipped", "rows", "priority", "score"),
+    }
+    | (_OF_LABELS - {"sheet"})
+)
+_SESSION = re.compile(r"\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d")
+_ANSWERS = frozenset({"accept", "reject", "ignore"})
+
+
+def objects(stream: BinaryIO, name: str, *, is_list: bool) -> Iterator[tuple[int, dict[str, Any]]]:
+    if not is_list:
+        yield from objects_of_lines(stream, name, _EXAMPLE)
+        return
+    for line, of in elements(whole(stream, name), name):
+        yield line, of if isinstance(of, dict) else {}
+
+
+# --- which program's ------------------------------------------------------------------------------------------------
+
+
+def is_doccano(of: Mapping[str, Any]) -> bool | None:
+    """Whether an object is a text of doccano with marked words; None where another one may tell."""
+    if not isinstance(of.get("text", of.get("data")), str):
+        return False
+    if isinstance(entities := of.get("entities"), list):
+        return all(_doccano_span(one) for one in entities)
+    labels = of.get("label", of.get("labels"))
+    if not isinstance(labels, list):
+        return False
+    return all(_doccano_span(one) for one in labels) if labels else None
+
+
+def is_prodigy(of: Mapping[str, Any]) -> bool:
+    """Whether an object is a task of Prodigy in which words are marked or options chosen."""
+    if not isinstance(of.get("text"), str):
+        return False
+    if isinstance(of.get("spans"), list):
+        return of.get("answer") in _ANSWERS or all(_prodigy_span(one) for one in of["spans"])
+    is_task = of.get("answer") in _ANSWERS or "_task_hash" in of
+    return is_task and isinstance(of.get("accept"), list)
+
+
+def _doccano_span(one: Any) -> tuple[Any, Any, Any] | None:
+    if isinstance(one, list) and len(one) == 3 and type(one[0]) is type(one[1]) is int:
+        return one[0], one[1], one[2]
+    if isinstance(one, dict) and {"start_offset", "end_offset"} <= one.keys():
+        return one["start_offset"], one["end_offset"], one.get("label")
+    return None
+
+
+def _prodigy_span(one: Any) -> tuple[Any, Any, Any] | None:
+    if isinstance(one, dict) and {"start", "end"} <= one.keys():
+        return one["start"], one["end"], one.get("label")
+    return None
+
+
+# --- documents ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class JsonSource:
+    """A file of doccano or Prodigy. `rater` and `kind`: who marked all its texts, where it is called as they are."""
+
+    stream: BinaryIO
+    name: str
+    is_list: bool
+    of_prodigy: bool
+    rater: str = ""
+    kind: str = ""
+
+    @property
+    def raters_of_files(self) -> tuple[str, ...]:
+        return (self.rater,) if self.rater else ()
+
+    def documents(self, problems: Problems) -> Iterator[Document]:
+        document = self._of_prodigy if self.of_prodigy else self._of_doccano
+        for line, of in objects(self.stream, self.name, is_list=self.is_list):
+            text = of.get("text", of.get("data"))
+            if not isinstance(text, str):
+                problems.add(line, gettext_noop("This line has no “text”."))
+            elif (found := document(line, of, text, problems)) is not None:
+                yield found
+
+    def _of_doccano(self, line: int, of: Mapping[str, Any], text: str, problems: Problems) -> Document | None:
+        marked = of["entities"] if "entities" in of else of.get("label", of.get("labels"))
+        spans = _spans(line, marked if isinstance(marked, list) else [], _doccano_span, problems)
+        if spans is None:
+            return None
+        known = _known(of) | ({"rater_kind": self.kind} if self.kind else {})
+        if isinstance(comments := of.get("Comments"), list) and comments:
+            known["note"] = "\n".join(map(text_of, comments))
+        if of.get("relations"):
+            known["relations"] = text_of(of["relations"])
+        given = [Given(spans=spans)]
+        if isinstance(categories := of.get("cats"), list):
+            given.append(Given(chosen=tuple(map(text_of, categories))))
+        return _document(line, of, text, given, self.rater, known)
+
+    def _of_prodigy(self, line: int, of: Mapping[str, Any], text: str, problems: Problems) -> Document | None:
+        known = _known(of)
+        rater = next((text_of(by) for name in ("_annotator_id", "_session_id") if (by := of.get(name))), "")
+        origin = of.get("origin")
+        if isinstance(origin, dict) and origin.get("rater") == rater:  # else somebody has labelled it there since
+            known |= {name: text_of(said) for name, said in origin.items() if name in _OF_LABELS}
+        given: list[Given] = []
+        view = of.get("_view_id")
+        if of.get("answer", "accept") == "accept":
+            accepted = of.get("accept")
+            if (of.get("_is_binary") is True or view in ("ner", "spans")) and not isinstance(accepted, list):
+                problems.add(
+                    line,
+                    gettext_noop(
+                        "This is a yes or no to one suggestion of Prodigy, not all words that are marked in the text. "
+                        "Bring what ner.manual, ner.correct or spans.manual made."
+                    ),
+                )
+                return None
+            marked = of.get("spans")
+            if isinstance(marked, list) and not (isinstance(accepted, list) and (view == "choice" or not marked)):
+                spans = _spans(line, marked, _prodigy_span, problems)
+                if spans is None:
+                    return None
+                given.append(Given(spans=spans))
+            if isinstance(accepted, list):
+                given.append(Given(chosen=tuple(map(text_of, accepted))))
+        rater = self.rater if not rater or _SESSION.fullmatch(rater) else rater
+        return _document(line, of, text, given, rater, known)
+
+
+def _document(
+    line: int, of: Mapping[str, Any], text: str, given: list[Given], rater: str, known: Mapping[str, str]
+) -> Document:
+    meta: Mapping[str, Any] = found if isinstance(found := of.get("meta"), dict) else {}
+    names = (of.get("row"), of.get("id"), meta.get("id"), of.get("_input_hash"))
+    name = next((text_of(said) for said in names if isinstance(said, str | int) and said != ""), str(line))
+    about = {**meta, **of}
+    starts = of.get("block_starts")
+    return Document(
+        line=line,
+        name=name,
+        text=text,
+        given=tuple(given),
+        rater=rater,
+        known=known,
+        about={key: said for key, said in about.items() if key not in _NO_ABOUT and key[:1] != "_"},
+        starts=tuple(starts) if isinstance(starts, list) and all(type(one) is int for one in starts) else (),
+    )
+
+
+def _known(of: Mapping[str, Any]) -> dict[str, str]:
+    found = {
+        storable(key): text_of(said)
+        for key, said in of.items()
+        if (key in _OF_LABELS or key in RAW or key.startswith("facet_"))
+    }
+    return {key: said for key, said in found.items() if key == "accept" or not isinstance(said, Json)}
+
+
+def _spans(line: int, marked: list[Any], of: Any, problems: Problems) -> tuple[Span, ...] | None:
+    """None where one of them cannot be read, which `problems` says."""
+    found = []
+    for one in marked:
+        span = of(one)
+        if span is None or type(span[0]) is not int or type(span[1]) is not int:
+            problems.add(
+                line,
+                gettext_noop("“%(span)s” is no marked stretch: it needs the numbers where it begins and ends."),
+                span=text_of(one)[:80],
+            )
+            return None
+        found.append(Span(span[0], span[1], text_of(span[2])))
+    return tuple(found)
