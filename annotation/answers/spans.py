@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from annotation.answers.base import AnswerRefused, tidy
-from annotation.answers.places import Place, read_places, written_places
+from annotation.answers.places import Place, places_in, read_places, written_places
 from annotation.scheme.spec import ItemField, ItemsSpec, QuestionSpec
 from base.sentences import gettext_noop
 
@@ -88,9 +88,9 @@ def to_spans(spec: QuestionSpec, records: Sequence[Mapping[str, Any]], texts: Se
 
 
 def from_spans(spec: QuestionSpec, value: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The entries of results that mark words: of their `value`s as `spans`, each with its `places` (block, from, to),
-    and with the `entry` and the `fields` that its `meta` has. What was marked there, without an entry, stands behind
-    the others; a second label of the same words is an entry of its own.
+    """The entries of results that mark words: of their `value`s as `spans`, each with the `entry` and the `fields` that
+    its `meta` has, and where the blocks of the text begin and end, as `blocks`. What was marked there, without an
+    entry, stands behind the others; a second label of the same words is an entry of its own.
 
     Raises:
         AnswerRefused: a stretch is none of a text.
@@ -98,7 +98,7 @@ def from_spans(spec: QuestionSpec, value: Mapping[str, Any]) -> list[dict[str, A
     own, new = _own(spec), list[tuple[dict[str, Any], list[Place]]]()
     known: dict[int, tuple[dict[str, Any], list[Place]]] = {}
     for span in value["spans"]:
-        stretches = _stretches(span)
+        stretches = _stretches(span, value["blocks"])
         labels = span.get("labels")
         for n, label in enumerate(labels if isinstance(labels, list) and labels else [""]):
             entry = span.get("entry") if n == 0 else None
@@ -126,10 +126,12 @@ def _record(spec: QuestionSpec, span: Mapping[str, Any], label: str) -> dict[str
     return record | (fields if isinstance(fields, dict) else {})
 
 
-def _stretches(span: Mapping[str, Any]) -> list[Place]:
-    if not (places := span.get("places")):
-        raise AnswerRefused(NO_PLACE, place=f"{span.get('start')}–{span.get('end')}"[:80])
-    return [Place(*place) for place in places]
+def _stretches(span: Mapping[str, Any], blocks: Sequence[Sequence[int]]) -> list[Place]:
+    start, end = span.get("start"), span.get("end")
+    found = places_in(blocks, start, end) if type(start) is int and type(end) is int and 0 <= start < end else []
+    if not found:
+        raise AnswerRefused(NO_PLACE, place=f"{start}–{end}"[:80])
+    return found
 
 
 def refuse_unsaid(spec: QuestionSpec, value: Mapping[str, Any]) -> None:

@@ -261,10 +261,8 @@ def _of_controls(results: Iterable[Mapping[str, Any]], text: MarkedText) -> Iter
         for result in (first, *others):
             meta = result.get("meta")
             known = {name: meta.get(name) for name in ("entry", "fields")} if isinstance(meta, Mapping) else {}
-            start, end = (result["value"].get(side) for side in ("start", "end"))
-            places = text.places(start, end) if type(start) is type(end) is int else []
-            spans.append({**result["value"], **known, "places": places})
-        yield {**first, "value": {"spans": spans, "text": text.digest}}
+            spans.append({**result["value"], **text.moved(result["value"]), **known})
+        yield {**first, "value": {"spans": spans, "blocks": text.extents, "text": text.digest}}
 
 
 def _of_result(line: int, result: Mapping[str, Any], known: Mapping[str, str], problems: Problems) -> Iterator[Record]:

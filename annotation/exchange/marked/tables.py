@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from annotation.answers import AnswerKind, AnswerRefused, Value
+from annotation.answers.places import places_in
 from annotation.answers.spans import SPANS, refuse_unsaid
 from annotation.exchange.json_reading import Json, Record, text_of
 from annotation.exchange.marked.documents import Document, Given, Source
@@ -119,7 +120,7 @@ def _said(document: Document, given: Given, text: MarkedText, problems: Problems
                 row=document.name,
                 n=len(document.text),
             )
-        elif not (places := text.places(span.start, span.end)):
+        elif not places_in(text.extents, *(stretch := (text.stored(span.start), text.stored(span.end)))):
             problems.add(
                 document.line,
                 gettext_noop("“%(label)s” from %(start)s to %(end)s of “%(row)s” marks white space alone."),
@@ -138,11 +139,13 @@ def _said(document: Document, given: Given, text: MarkedText, problems: Problems
                 n=n,
             )
         else:
+            start, end = stretch
             whole = text.words(span.start, span.end)
-            spans.append({"text": whole, "labels": [span.label], "places": places})
+            spans.append({"start": start, "end": end, "text": whole, "labels": [span.label]})
     if problems.total > total:
         return None
-    return json.dumps({"type": SPANS, "value": {"spans": spans, "text": text.digest}}, ensure_ascii=False)
+    value = {"spans": spans, "blocks": text.extents, "text": text.digest}
+    return json.dumps({"type": SPANS, "value": value}, ensure_ascii=False)
 
 
 @dataclass(frozen=True)

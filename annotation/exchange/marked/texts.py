@@ -1,18 +1,19 @@
-"""A text as another program has it, and where its characters stand in the blocks that a row has of it. Pure.
+"""A text as another program has it, and the blocks that a row has of it. Pure.
 
 Offsets are of Unicode code points, as Python counts them; `from_utf16` makes them of those that Java counts.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from annotation.answers.places import Place
 from base.text import UNSTORABLE, storable
+
+_ENDLESS = 2**31
 
 
 class MarkedText:
@@ -34,56 +35,46 @@ class MarkedText:
     @cached_property
     def _removed(self) -> list[int]:
         """Where characters stand that no database keeps."""
+        if len(self._stored) == len(self._text or ""):
+            return []
         return [found.start() for found in UNSTORABLE.finditer(self._text or "")]
 
     @cached_property
-    def _blocks(self) -> list[tuple[int, int]]:
+    def extents(self) -> list[tuple[int, int]]:
         """Begin and end of each block in the stored text."""
+        if self._text is None:
+            return [(0, _ENDLESS)]
         if self._starts:
-            begins = [self._moved(start) for start in self._starts]
+            begins = [self.stored(start) for start in self._starts]
             return list(zip(begins, [*(start - 1 for start in begins[1:]), len(self._stored)], strict=True))
         found, at = [], 0
         for line in self._stored.splitlines(keepends=True):
             if words := line.strip():
-                start = at + len(line) - len(line.lstrip())
+                start = at + line.index(words)
                 found.append((start, start + len(words)))
             at += len(line)
         return found
 
-    def _moved(self, at: int) -> int:
+    def stored(self, at: int) -> int:
+        """Where a character of the file's text stands in what is stored of it."""
         return at - bisect_left(self._removed, at) if self._removed else at
+
+    def moved(self, span: Mapping[str, Any]) -> dict[str, int]:
+        """The `start` and `end` of a span as `stored`, where these are other ones."""
+        if not self._removed:
+            return {}
+        return {side: self.stored(at) for side in ("start", "end") if type(at := span.get(side)) is int}
 
     @property
     def blocks(self) -> list[str]:
-        return [self._stored[start:end] for start, end in self._blocks]
+        return [self._stored[start:end] for start, end in self.extents]
 
     def has(self, start: int, end: int) -> bool:
         """Whether this is a stretch of the text."""
         return 0 <= start < end and (self._text is None or end <= len(self._text))
 
     def words(self, start: int, end: int) -> str:
-        return self._stored[self._moved(start) : self._moved(end)]
-
-    def places(self, start: int, end: int) -> list[Place]:
-        """Where a stretch stands, block by block; nowhere if it is none, or has nothing but white space between blocks.
-
-        >>> MarkedText("Whisk.\\n\\n  Bake it.").places(0, 14)
-        [Place(block=0, start=0, end=6), Place(block=1, start=0, end=4)]
-        """
-        if not self.has(start, end):
-            return []
-        if self._text is None:
-            return [Place(0, start, end)]
-        start, end = self._moved(start), self._moved(end)
-        first = bisect_right(self._blocks, (start, len(self._stored)))
-        found = []
-        for block in range(max(first - 1, 0), len(self._blocks)):
-            begins, ends = self._blocks[block]
-            if begins >= end:
-                break
-            if max(start, begins) < min(end, ends):
-                found.append(Place(block, max(start, begins) - begins, min(end, ends) - begins))
-        return found
+        return self._stored[self.stored(start) : self.stored(end)]
 
     @cached_property
     def digest(self) -> str:
@@ -93,10 +84,7 @@ class MarkedText:
 
 def digest_of(blocks: Iterable[str]) -> str:
     """The same for two rows with the same text in the same blocks."""
-    found = blake2b(digest_size=16)
-    for block in blocks:
-        found.update(f"{len(block)}:{block}".encode())
-    return found.hexdigest()
+    return blake2b("".join(f"{len(block)}:{block}" for block in blocks).encode(), digest_size=16).hexdigest()
 
 
 class Utf16(NamedTuple):
