@@ -87,6 +87,31 @@ def to_spans(spec: QuestionSpec, records: Sequence[Mapping[str, Any]], texts: Se
     return found
 
 
+def plain_spans(
+    spec: QuestionSpec, records: Sequence[Mapping[str, Any]], texts: Sequence[str]
+) -> list[tuple[int, int, str]] | None:
+    """The entries as stretches of the text of all blocks with a label each, in its order; None where these would not
+    say all: an entry has no place, several apart, other words than stand there, or more than words and a label."""
+    own = _own(spec)
+    if own.place is None:
+        return None
+    first, field, starts, whole = own.said[0], _label_field(own), starts_of(texts), "\n".join(texts)
+    found = set[tuple[int, int, str]]()
+    for record in records:
+        places = read_places(record[own.place.key])
+        if not places or any(one.block >= len(texts) or one.end > len(texts[one.block]) for one in places):
+            return None
+        start, end = (
+            starts[place.block] + at for place, at in ((places[0], places[0].start), (places[-1], places[-1].end))
+        )
+        covered = places_in([(at, at + len(text)) for at, text in zip(starts, texts, strict=True)], start, end)
+        more = any(record[one.key] for one in own.said[1:] if one is not field)
+        if places != covered or more or record[first.key] != tidy(whole[start:end]):
+            return None
+        found.add((start, end, label_of(spec, record)))
+    return sorted(found) if len(found) == len(records) else None
+
+
 def from_spans(spec: QuestionSpec, value: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The entries of results that mark words: of their `value`s as `spans`, each with the `entry` and the `fields` that
     its `meta` has, and where the blocks of the text begin and end, as `blocks`. What was marked there, without an

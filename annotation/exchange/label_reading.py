@@ -329,7 +329,10 @@ class Answers:
         only one with options."""
         fits = has_places if kind == SPANS else _has_options
         sections = [part for key, part in self.parts.items() if record.section in (None, "", key, part.section.title)]
-        found = [(part.section.key, spec.key) for part in sections for spec in part.spec.questions if fits(spec)]
+        asked = [(part.section.key, spec) for part in sections for spec in part.spec.questions]
+        found = [(section, spec.key) for section, spec in asked if fits(spec)]
+        if len(asked) == 1:  # whether it takes that, it says itself
+            return record
         if len(found) == 1:
             return record._replace(section=found[0][0], question=found[0][1])
         if found:

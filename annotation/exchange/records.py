@@ -88,6 +88,12 @@ def _core(folded: str) -> str:
     return "_".join(word for word in words if word not in _NAMES_OF_IDS)
 
 
+def names_raters(heading: str) -> bool:
+    """“annotator” and “_annotator_id” name raters."""
+    folded = fold_heading(heading)
+    return folded in _ALIASES["rater"] or _core(folded) in _ALIASES["rater"]
+
+
 def label_headings(
     header: Sequence[str],
     *,
@@ -479,7 +485,7 @@ def row_headings(header: Sequence[str], kinds: Collection[str], facets: Collecti
         raise TableError(
             gettext_noop("This is a file of labels: it has the columns “rater” and “answer”. Give it under “Labels”.")
         )
-    ids = [i for i, heading in enumerate(header) if heading in unread and _names_rows(heading)]
+    ids = [i for i, heading in enumerate(header) if heading in unread and names_rows(heading)]
     if "row" not in at and len(ids) == 1:
         at["row"] = ids[0]
         unread.remove(header[ids[0]])
@@ -493,7 +499,7 @@ def row_headings(header: Sequence[str], kinds: Collection[str], facets: Collecti
     return RowHeadings(at, tuple(blocks), facets_at, tuple(unread))
 
 
-def _names_rows(heading: str) -> bool:
+def names_rows(heading: str) -> bool:
     """“id”, “doc_id” and “itemId” name rows; a “document” may be a text."""
     folded = fold_heading(heading)
     return folded == "id" or (_core(folded) in _ALIASES["row"] and _core(folded) != folded.removesuffix("s"))

@@ -1,6 +1,6 @@
 """Documents of doccano and Prodigy: an object of JSON each, one a line or in a list.
 
-    doccano   {"id": 7, "text": "…", "label": [[0, 4, "PER"]]}, or with "entities" as objects, and "relations"
+    doccano   {"id": 7, "text": "…", "label": [[0, 4, "PER"]]}, or "entities" as objects; of classes ["glad"]
     Prodigy   {"text": "…", "spans": [{"start": 0, "end": 4, "label": "PER"}], "answer": "accept", "_annotator_id": "…"}
 
 Both count code points. doccano writes a file for each annotator, which is called as they are.
@@ -11,25 +11,27 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from enum import StrEnum
+from typing import Any, BinaryIO, Literal
 
 from annotation.exchange.json_reading import Json, elements, objects_of_lines, text_of, whole
 from annotation.exchange.marked.documents import Document, Given, Span
+from annotation.exchange.records import names_raters, names_rows
 from annotation.exchange.tables import Problems
 from base.sentences import gettext_noop
 from base.text import storable
 
 _EXAMPLE = '{"id": 7, "text": "…", "label": [[0, 4, "PER"]]}'
-# Columns of labels that stand in a line of ours, and what `--row` and `--answer` may name of Prodigy's.
+# Columns of labels that stand in a line of ours, and what `--row` and `--answer` may name of others'.
 _OF_LABELS = frozenset(
     {"sheet", "section", "question", "column", "column_number", "repeat", "rater_kind", "simulated", "note"}
 )
-RAW = ("id", "accept")
+RAW = ("id", "accept", "label")
 _NO_ABOUT = frozenset(
     {
         *("text", "data", "label", "labels", "entities", "cats", "relations", "Comments", "id", "row"),
         *("spans", "tokens", "answer", "options", "accept", "meta", "origin", "block_starts", "versions", "sessions"),
-        *("config", "is_skipped", "rows", "priority", "score"),
+        *("config", "is_skipped", "priority", "score", "annotation_approver"),
     }
     | (_OF_LABELS - {"sheet"})
 )
@@ -48,26 +50,36 @@ def objects(stream: BinaryIO, name: str, *, is_list: bool) -> Iterator[tuple[int
 # --- which program's ------------------------------------------------------------------------------------------------
 
 
-def is_doccano(of: Mapping[str, Any]) -> bool | None:
-    """Whether an object is a text of doccano with marked words; None where another one may tell."""
+class Program(StrEnum):
+    SPANS = "doccano, marked words"
+    CLASSES = "doccano, classes of texts"
+    PRODIGY = "Prodigy"
+
+
+def program_of(of: Mapping[str, Any]) -> Program | Literal["", "either"]:
+    """Which program writes such objects; "either" of doccano's where nothing is labelled, "" for none of these."""
     if not isinstance(of.get("text", of.get("data")), str):
-        return False
+        return ""
+    if _is_task(of):
+        return Program.PRODIGY
     if isinstance(entities := of.get("entities"), list):
-        return all(_doccano_span(one) for one in entities)
+        return Program.SPANS if all(_doccano_span(one) for one in entities) else ""
     labels = of.get("label", of.get("labels"))
     if not isinstance(labels, list):
-        return False
-    return all(_doccano_span(one) for one in labels) if labels else None
+        return ""
+    if not labels:
+        return "either"
+    if all(_doccano_span(one) for one in labels):
+        return Program.SPANS
+    return Program.CLASSES if _name(of) and all(isinstance(one, str) for one in labels) else ""
 
 
-def is_prodigy(of: Mapping[str, Any]) -> bool:
+def _is_task(of: Mapping[str, Any]) -> bool:
     """Whether an object is a task of Prodigy in which words are marked or options chosen."""
-    if not isinstance(of.get("text"), str):
-        return False
     if isinstance(of.get("spans"), list):
         return of.get("answer") in _ANSWERS or all(_prodigy_span(one) for one in of["spans"])
-    is_task = of.get("answer") in _ANSWERS or "_task_hash" in of
-    return is_task and isinstance(of.get("accept"), list)
+    is_answered = of.get("answer") in _ANSWERS or "_task_hash" in of
+    return is_answered and isinstance(of.get("accept"), list)
 
 
 def _doccano_span(one: Any) -> tuple[Any, Any, Any] | None:
@@ -89,21 +101,20 @@ def _prodigy_span(one: Any) -> tuple[Any, Any, Any] | None:
 
 @dataclass(frozen=True)
 class JsonSource:
-    """A file of doccano or Prodigy. `rater` and `kind`: who marked all its texts, where it is called as they are."""
+    """A file of doccano or Prodigy. `rater`: who answered where a line does not say, as the file is called."""
 
     stream: BinaryIO
     name: str
     is_list: bool
-    of_prodigy: bool
+    program: Program
     rater: str = ""
-    kind: str = ""
 
     @property
     def raters_of_files(self) -> tuple[str, ...]:
         return (self.rater,) if self.rater else ()
 
     def documents(self, problems: Problems) -> Iterator[Document]:
-        document = self._of_prodigy if self.of_prodigy else self._of_doccano
+        document = self._of_prodigy if self.program == Program.PRODIGY else self._of_doccano
         for line, of in objects(self.stream, self.name, is_list=self.is_list):
             text = of.get("text", of.get("data"))
             if not isinstance(text, str):
@@ -112,26 +123,27 @@ class JsonSource:
                 yield found
 
     def _of_doccano(self, line: int, of: Mapping[str, Any], text: str, problems: Problems) -> Document | None:
-        marked = of["entities"] if "entities" in of else of.get("label", of.get("labels"))
-        spans = _spans(line, marked if isinstance(marked, list) else [], _doccano_span, problems)
-        if spans is None:
-            return None
-        known = _known(of) | ({"rater_kind": self.kind} if self.kind else {})
+        known = _known(of)
         if isinstance(comments := of.get("Comments"), list) and comments:
             known["note"] = "\n".join(map(text_of, comments))
         if of.get("relations"):
             known["relations"] = text_of(of["relations"])
-        given = [Given(spans=spans)]
+        marked = of["entities"] if "entities" in of else of.get("label", of.get("labels"))
+        marked = marked if isinstance(marked, list) else []
+        if self.program == Program.CLASSES:
+            given = [Given(chosen=tuple(map(text_of, marked)))]
+        elif (spans := _spans(line, marked, _doccano_span, problems)) is not None:
+            given = [Given(spans=spans)]
+        else:
+            return None
         if isinstance(categories := of.get("cats"), list):
             given.append(Given(chosen=tuple(map(text_of, categories))))
-        return _document(line, of, text, given, self.rater, known)
+        rater = next((text_of(by) for key, by in of.items() if names_raters(key) and _is_name(by)), self.rater)
+        return _document(line, of, text, given, rater, known)
 
     def _of_prodigy(self, line: int, of: Mapping[str, Any], text: str, problems: Problems) -> Document | None:
         known = _known(of)
         rater = next((text_of(by) for name in ("_annotator_id", "_session_id") if (by := of.get(name))), "")
-        origin = of.get("origin")
-        if isinstance(origin, dict) and origin.get("rater") == rater:  # else somebody has labelled it there since
-            known |= {name: text_of(said) for name, said in origin.items() if name in _OF_LABELS}
         given: list[Given] = []
         view = of.get("_view_id")
         if of.get("answer", "accept") == "accept":
@@ -153,7 +165,7 @@ class JsonSource:
                 given.append(Given(spans=spans))
             if isinstance(accepted, list):
                 given.append(Given(chosen=tuple(map(text_of, accepted))))
-        rater = self.rater if not rater or _SESSION.fullmatch(rater) else rater
+        rater = "" if _SESSION.fullmatch(rater) else rater
         return _document(line, of, text, given, rater, known)
 
 
@@ -161,13 +173,15 @@ def _document(
     line: int, of: Mapping[str, Any], text: str, given: list[Given], rater: str, known: Mapping[str, str]
 ) -> Document:
     meta: Mapping[str, Any] = found if isinstance(found := of.get("meta"), dict) else {}
-    names = (of.get("row"), of.get("id"), meta.get("id"), of.get("_input_hash"))
-    name = next((text_of(said) for said in names if isinstance(said, str | int) and said != ""), str(line))
+    origin = of.get("origin")
+    if isinstance(origin, dict) and origin.get("by") == rater:  # else somebody has labelled it there since
+        known = {**known, **{key: text_of(said) for key, said in origin.items() if key in _OF_LABELS}}
+        rater = text_of(origin.get("rater", rater))
     about = {**meta, **of}
     starts = of.get("block_starts")
     return Document(
         line=line,
-        name=name,
+        name=_name(of) or str(line),
         text=text,
         given=tuple(given),
         rater=rater,
@@ -177,13 +191,34 @@ def _document(
     )
 
 
+def _name(of: Mapping[str, Any]) -> str:
+    """What a text is called: by its line, by what Prodigy is shown of it, by Prodigy's number of it; "" for nothing."""
+    meta = of.get("meta")
+    said = (
+        of.get("row"),
+        of.get("id"),
+        *(value for key, value in of.items() if names_rows(key)),
+        meta.get("id") if isinstance(meta, dict) else None,
+        of.get("_input_hash"),
+    )
+    return next((text_of(one) for one in said if _is_name(one)), "")
+
+
+def _is_name(of: Any) -> bool:
+    return (isinstance(of, str) and bool(of.strip())) or type(of) is int
+
+
 def _known(of: Mapping[str, Any]) -> dict[str, str]:
     found = {
         storable(key): text_of(said)
         for key, said in of.items()
         if (key in _OF_LABELS or key in RAW or key.startswith("facet_"))
     }
-    return {key: said for key, said in found.items() if key == "accept" or not isinstance(said, Json)}
+    return {key: said for key, said in found.items() if not isinstance(said, Json) or _are_classes(of[key])}
+
+
+def _are_classes(of: Any) -> bool:
+    return isinstance(of, list) and bool(of) and all(isinstance(one, str) for one in of)
 
 
 def _spans(line: int, marked: list[Any], of: Any, problems: Problems) -> tuple[Span, ...] | None:

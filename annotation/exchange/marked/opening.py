@@ -9,7 +9,7 @@ from typing import BinaryIO
 from annotation.exchange.marked import archives
 from annotation.exchange.marked.cas_json import is_cas
 from annotation.exchange.marked.documents import Source
-from annotation.exchange.marked.json_objects import JsonSource, is_doccano, is_prodigy, objects
+from annotation.exchange.marked.json_objects import JsonSource, Program, objects, program_of
 from annotation.exchange.marked.tables import MarkedLabels, MarkedRows, MarkedTable, opened
 from annotation.exchange.marked.webanno_tsv import is_webanno
 from annotation.exchange.tables import FileTable, TableError, check_size
@@ -18,7 +18,6 @@ _JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*([\[{])")
 _ZIP = b"PK\x03\x04"
 # What doccano calls a file of everybody's work, and what browsers put behind a name that is there already.
 _ALL, _AGAIN = "all", re.compile(r"\s*\(\d+\)\Z")
-_JUDGES = "judges"  # the folder of our own download that has theirs
 
 
 def open_marked_labels(stream: BinaryIO, *, name: str, max_bytes: int) -> MarkedTable | None:
@@ -52,25 +51,21 @@ def _of_json(stream: BinaryIO, name: str) -> Source | None:
         return None
     is_list = first[1] == b"["
     try:
-        of_prodigy = _is_of_prodigy(stream, name, is_list=is_list)
+        program = _program_of(stream, name, is_list=is_list)
     except TableError:  # who reads it says what is wrong
         return None
-    if of_prodigy is None:
+    if program is None:
         return None
-    path = PurePosixPath(name)
-    rater = _AGAIN.sub("", path.stem)
-    kind = "judge" if path.parent.name == _JUDGES else ""
-    return JsonSource(stream, name, is_list, of_prodigy, "" if of_prodigy or rater == _ALL else rater, kind)
+    rater = _AGAIN.sub("", PurePosixPath(name).stem)
+    return JsonSource(stream, name, is_list, program, "" if program == Program.PRODIGY or rater == _ALL else rater)
 
 
-def _is_of_prodigy(stream: BinaryIO, name: str, *, is_list: bool) -> bool | None:
-    """By the first object that tells; None where the file is of neither program. Where no text has a label it is of
-    doccano: somebody marked nothing."""
+def _program_of(stream: BinaryIO, name: str, *, is_list: bool) -> Program | None:
+    """By the first object that tells. Where no text has a label, somebody marked nothing in doccano."""
     nothing = None
     for _line, of in objects(stream, name, is_list=is_list):
-        if is_prodigy(of):
-            return True
-        if (found := is_doccano(of)) is not None:
-            return False if found else None
-        nothing = False
+        program = program_of(of)
+        if program != "either":
+            return program or None
+        nothing = Program.SPANS
     return nothing

@@ -72,6 +72,8 @@ class MarkedLabels(MarkedTable):
         result = json.loads(answer)
         if result["type"] == SPANS:
             refuse_unsaid(spec, result["value"])
+        elif not spec.has_options:  # the parts of a text, or records
+            return kind.from_json(spec, result["value"]["choices"], by_model=by_model)
         elif len(chosen := result["value"]["choices"]) > 1:
             raise AnswerRefused(
                 gettext_noop("“%(name)s” has several answers (%(answers)s), and a question takes one."),
