@@ -375,10 +375,9 @@ class Answers:
                 self.problems.add(
                     line,
                     gettext_noop(
-                        "“%(row)s” has no text here in which words could be marked. Import this file under “Rows” "
-                        "first (import_rows), then its labels."
+                        "The study has no text of this row in which words could be marked. Import this file under "
+                        "“Rows” first (import_rows), then its labels."
                     ),
-                    row=row.name,
                 )
 
     def _find_drafters(self) -> None:

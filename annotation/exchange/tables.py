@@ -158,6 +158,10 @@ class FileTable:
         """As which type of Label Studio's results an answer is told, where that may say which question it is of."""
         return ""
 
+    def labels_of(self, answer: str) -> list[str]:
+        """Of the words that an answer marks."""
+        return []
+
     def text_digest(self, answer: str) -> str:
         """Of the text that an answer marks words in (`annotation.exchange.marked.texts`); "" where none is known."""
         return ""

@@ -61,7 +61,11 @@ class MarkedLabels(MarkedTable):
         return True
 
     def type_of(self, answer: str) -> str:
-        return "" if isinstance(answer, Json) else str(json.loads(answer)["type"])
+        return str(json.loads(answer)["type"]) if answer and not isinstance(answer, Json) else ""
+
+    def labels_of(self, answer: str) -> list[str]:
+        of = json.loads(answer)["value"] if self.type_of(answer) == SPANS else {"spans": []}
+        return [label for span in of["spans"] for label in span["labels"]]
 
     def text_digest(self, answer: str) -> str:
         return "" if isinstance(answer, Json) else str(json.loads(answer)["value"].get("text", ""))

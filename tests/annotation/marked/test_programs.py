@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 
 from annotation.exchange.row_imports import ImportRefused
 from annotation.exchange.tables import TableError
-from annotation.models import Rater, Row
+from annotation.models import Rater, Row, Study
 from tests.annotation.marked import studies
 from tests.annotation.marked.studies import BLOCKS, ENTRIES, FILES, SPANS, TEXT, bring, bring_rows, lines, packed, said
 
@@ -252,7 +255,7 @@ AT = {"id": 7, "text": "Ann met Lech.\n\n Ann.", "label": [[0, 3, "PER"]]}
         ([AT, {**AT, "label": [[0, 3, "PER"], [0, "3", "PER"]]}], "line 2: “[0, \"3\", \"PER\"]” is no marked stretch"),
         ([{**AT, "label": [[0, 3, "PER"], [0, 3, "PER"]]}], "“Ann”, from 0 to 3 of “7”, is marked as “PER” 2 times"),
         ([{**AT, "text": "Ann met Eve."}], "line 1: The text of “7” is another one here"),
-        ([{**AT, "id": 9}], "line 1: “9” has no text here in which words could be marked"),
+        ([{**AT, "id": 9}], "line 1: The study has no text of this row in which words could be marked"),
         ([AT, {"id": 8, "label": [[0, 3, "PER"]]}], "line 2: This line has no “text”"),
         ([{**TASK, "_view_id": "ner", "_is_binary": True}], "line 1: This is a yes or no to one suggestion"),
     ],
@@ -314,3 +317,35 @@ def test_a_text_that_was_labelled_here_and_is_another_one_in_label_studio_is_a_p
     with pytest.raises(ImportRefused) as refused:
         bring(study, b"[" + lines(task) + b"]", "tasks.json")
     assert "The text of “7” is another one here" in str(refused.value.problems)
+
+
+def test_a_new_study_asks_for_the_words_and_labels_of_its_file(tmp_path: Path) -> None:
+    (tmp_path / "news.zip").write_bytes(packed({"anna.jsonl": lines(TRIPLES), "ben.jsonl": lines(ENTITIES)}))
+    out = io.StringIO()
+    call_command("import_labels", "made", tmp_path / "news.zip", "--new-study", "Made", stdout=out)
+    assert "New: 1 sheet, 1 row, 2 raters, 2 labels." in out.getvalue()
+    study = Study.objects.get(slug="made")
+    [spec] = study.scheme.parsed.sections[0].questions
+    assert spec.items is not None
+    assert spec.items.said[1].options == ("LOC", "ORG", "PER")
+    told = [{"words": entry["words"], "label": entry["type"], "place": entry["at"]} for entry in ENTRIES]
+    assert said(study) == {("7", who, "spans"): told for who in ("anna", "ben")}
+    bad = {**TRIPLES, "label": [[0, 999, "PER"]]}
+    (tmp_path / "anna.jsonl").write_bytes(lines(bad))
+    with pytest.raises(CommandError, match="is no stretch of the text"):
+        call_command("import_labels", "other", tmp_path / "anna.jsonl", "--new-study", "Other", stdout=out)
+    (tmp_path / "both.jsonl").write_bytes(lines({**TRIPLES, "entities": SPANS, "cats": ["Glad"]}))
+    with pytest.raises(CommandError, match="answers several questions"):
+        call_command("import_labels", "other", tmp_path / "both.jsonl", "--new-study", "Other", stdout=out)
+    (tmp_path / "none.jsonl").write_bytes(lines({**TRIPLES, "label": []}))
+    with pytest.raises(CommandError, match="marked with 0 labels"):
+        call_command("import_labels", "other", tmp_path / "none.jsonl", "--new-study", "Other", stdout=out)
+    assert not Study.objects.filter(slug="other").exists()
+
+
+def test_a_new_study_of_choices_has_their_options(tmp_path: Path) -> None:
+    file = lines(CHOICE, {**CHOICE, "id": "c", "accept": ["sad"]}, {**CHOICE, "id": "d", "answer": "ignore"})
+    (tmp_path / "choices.jsonl").write_bytes(file)
+    call_command("import_labels", "made", tmp_path / "choices.jsonl", "--new-study", "Made", stdout=io.StringIO())
+    study = Study.objects.get(slug="made")
+    assert said(study) == {("b", "anna", "answer"): "glad", ("c", "anna", "answer"): "sad"}
