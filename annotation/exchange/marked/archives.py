@@ -1,8 +1,11 @@
-"""Files of INCEpTION, alone or many in a ZIP, and a ZIP as doccano writes it, with a file for each annotator.
+"""Files of INCEpTION, alone or many in a ZIP, and ZIPs as doccano and brat have them.
 
-annotation/doc1.txt/anna.json     what anna marked in doc1.txt (the export of a project, with a secondary format)
-curation/doc1.txt/CURATION_USER.json      what was decided: the gold
-anna.jsonl                        what anna marked in all texts (doccano)
+    annotation/doc1.txt/anna.json           what anna marked in doc1.txt (INCEpTION, a project with a secondary format)
+    curation/doc1.txt/CURATION_USER.json    what was decided: the gold
+    anna.jsonl                              what anna marked in all texts (doccano)
+    doc1.txt, doc1.ann                      a text, and what somebody marked in it (brat)
+
+What else is in a ZIP is passed over.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from pathlib import PurePosixPath
 from typing import BinaryIO
 
 from annotation.exchange.marked import cas_json, webanno_tsv
+from annotation.exchange.marked.brat import MARKS, TEXT, BratSource
 from annotation.exchange.marked.documents import Document, Source
 from annotation.exchange.marked.layers import Layered, Layers, given_of
 from annotation.exchange.records import GOLD
@@ -152,6 +156,12 @@ def source_of(
             if found:
                 _check_contents([one for one, _match in found], name, max_bytes)
                 return _inception(stream, name, [match for _one, match in found])
+            there = {one.filename for one in files}
+            stems = [path.removesuffix(MARKS) for path in there if path.endswith(MARKS)]
+            if stems := sorted(stem for stem in stems if stem + TEXT in there):
+                of_brat = {stem + ending for stem in stems for ending in (TEXT, MARKS)}
+                _check_contents([one for one in files if one.filename in of_brat], name, max_bytes)
+                return BratSource(stream, name, tuple(stems))
             files = [one for one in files if one.filename.endswith((".json", ".jsonl"))]
             _check_contents(files, name, max_bytes)
             paths = [one.filename for one in files]

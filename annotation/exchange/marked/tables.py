@@ -121,7 +121,9 @@ def _said(document: Document, given: Given, text: MarkedText, problems: Problems
         if not words:
             problems.add(
                 document.line,
-                gettext_noop("“%(label)s” from %(start)s to %(end)s is no stretch of the text “%(row)s” of %(n)s."),
+                gettext_noop(
+                    "“%(label)s” from %(start)s to %(end)s is no stretch of “%(row)s”, whose text has %(n)s characters."
+                ),
                 **told,
                 row=document.name,
                 n=len(document.text),

@@ -248,7 +248,7 @@ AT = {"id": 7, "text": "Ann met Lech.\n\n Ann.", "label": [[0, 3, "PER"]]}
     ("file", "sentence"),
     [
         ([AT, {**AT, "id": 8, "label": [[0, 3, "GPE"]]}], "line 2: “Type” of “Names” is one of these, not “GPE”: PER"),
-        ([{**AT, "label": [[16, 21, "PER"]]}], "line 1: “PER” from 16 to 21 is no stretch of the text “7” of 20"),
+        ([{**AT, "label": [[16, 21, "PER"]]}], "“PER” from 16 to 21 is no stretch of “7”, whose text has 20"),
         ([{**AT, "label": [[3, 3, "PER"]]}], "“PER” from 3 to 3 is no stretch"),
         ([{**AT, "label": [[-1, 3, "PER"]]}], "“PER” from -1 to 3 is no stretch"),
         ([{**AT, "label": [[13, 16, "PER"]]}], "“PER” from 13 to 16 of “7” marks white space alone"),
@@ -332,7 +332,7 @@ def test_a_new_study_asks_for_the_words_and_labels_of_its_file(tmp_path: Path) -
     assert said(study) == {("7", who, "spans"): told for who in ("anna", "ben")}
     bad = {**TRIPLES, "label": [[0, 999, "PER"]]}
     (tmp_path / "anna.jsonl").write_bytes(lines(bad))
-    with pytest.raises(CommandError, match="is no stretch of the text"):
+    with pytest.raises(CommandError, match="is no stretch of"):
         call_command("import_labels", "other", tmp_path / "anna.jsonl", "--new-study", "Other", stdout=out)
     (tmp_path / "both.jsonl").write_bytes(lines({**TRIPLES, "entities": SPANS, "cats": ["Glad"]}))
     with pytest.raises(CommandError, match="answers several questions"):
@@ -349,3 +349,24 @@ def test_a_new_study_of_choices_has_their_options(tmp_path: Path) -> None:
     call_command("import_labels", "made", tmp_path / "choices.jsonl", "--new-study", "Made", stdout=io.StringIO())
     study = Study.objects.get(slug="made")
     assert said(study) == {("b", "anna", "answer"): "glad", ("c", "anna", "answer"): "sad"}
+
+
+def test_brat() -> None:
+    """Texts and marks side by side in a ZIP; nobody is named in it."""
+    study = studies.study()
+    marks = "".join(
+        f"T{n}\t{label} {start} {end}\t{TEXT[start:end]}\n" for n, (start, end, label) in enumerate(SPANS, 1)
+    )
+    files = {"news/7.txt": TEXT.encode(), "news/7.ann": f"{marks}R1\tmet Arg1:T1 Arg2:T2\n#1\tNote T1\todd\n".encode()}
+    assert bring_rows(study, packed(files), "news.zip").rows == 1
+    assert blocks("news/7") == BLOCKS
+    with pytest.raises(TableError, match="does not say who marked its words"):
+        bring(study, packed(files), "news.zip")
+    assert bring(study, packed(files), "news.zip", every={"rater": "anna"}).unread == ("relations",)
+    assert said(study) == {("news/7", "anna", "names"): ENTRIES}
+    apart = {**files, "news/7.ann": b"T1\tPER 2 6\tLech\nT2\tPER 2 6;11 14\tLech Ann\n"}
+    with pytest.raises(ImportRefused) as refused:
+        bring(study, packed(apart), "news.zip", every={"rater": "ben"})
+    assert refused.value.problems == [
+        "news.zip, news/7.ann line 2: “T2\tPER 2 6;11 14\tLech Ann” is no single stretch as brat has them."
+    ]
