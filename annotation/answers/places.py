@@ -65,7 +65,7 @@ def places_in(blocks: Sequence[Sequence[int]], start: int, end: int) -> list[Pla
         begins, ends = blocks[block]
         if begins >= end:
             break
-        if ends > start:
+        if ends > start < end:
             found.append(Place(block, max(start - begins, 0), min(end, ends) - begins))
     return found
 

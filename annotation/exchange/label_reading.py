@@ -17,7 +17,7 @@ from annotation.actions import Refused
 from annotation.answers import AnswerRefused, Value, kind_of, value_code
 from annotation.answers.spans import SPANS, has_places
 from annotation.exchange.arrivals import note_made
-from annotation.exchange.marked.texts import digest_of
+from annotation.exchange.marked.texts import begins_with
 from annotation.exchange.new_sheets import NewSheets
 from annotation.exchange.records import (
     GOLD,
@@ -49,6 +49,14 @@ from annotation.scheme.spec import QuestionSpec, SchemeSpec, SectionSpec
 from base.sentences import gettext_noop
 
 _ROWS = 500  # of which the texts are compared at once
+_ANOTHER_TEXT = gettext_noop(
+    "The text of “%(row)s” is another one here, so its marked words may stand elsewhere. Import the text under a name "
+    "of its own, or leave the line out."
+)
+_NO_TEXT = gettext_noop(
+    "The study has no text of this row in which words could be marked. Import this file under “Rows” first "
+    "(import_rows), then its labels."
+)
 _PSEUDONYM = re.compile(r"R[1-9]\d*")
 
 
@@ -353,32 +361,20 @@ class Answers:
 
     def _check_texts(self) -> None:
         """Words are marked in the text that the row has. A query for every 500 rows."""
-        rows = {self.rows[row].pk: self.rows[row] for row, _digest in self._texts}
-        keys = [pk for pk in rows if pk is not None]
-        has: dict[int | None, str] = {}
-        for start in range(0, len(keys), _ROWS):
-            of = Row.objects.filter(pk__in=keys[start : start + _ROWS]).exclude(evidence=[])
-            for pk, evidence in of.values_list("pk", "evidence"):
-                has[pk] = digest_of(block["text"] for block in evidence)
+        of_rows: dict[int | None, list[tuple[str, int, Row]]] = {}
         for (place, digest), line in self._texts.items():
-            row = self.rows[place]
-            if row.pk in has and has[row.pk] != digest:
-                self.problems.add(
-                    line,
-                    gettext_noop(
-                        "The text of “%(row)s” is another one here, so its marked words may stand elsewhere. Import "
-                        "the text under a name of its own, or leave the line out."
-                    ),
-                    row=row.name,
-                )
-            elif row.pk not in has and self.table.needs_texts:
-                self.problems.add(
-                    line,
-                    gettext_noop(
-                        "The study has no text of this row in which words could be marked. Import this file under "
-                        "“Rows” first (import_rows), then its labels."
-                    ),
-                )
+            of_rows.setdefault(self.rows[place].pk, []).append((digest, line, self.rows[place]))
+        keys = [pk for pk in of_rows if pk is not None]
+        for start in range(0, len(keys), _ROWS):
+            some = Row.objects.filter(pk__in=keys[start : start + _ROWS]).exclude(evidence=[])
+            for pk, evidence in some.values_list("pk", "evidence"):
+                blocks = [block["text"] for block in evidence]
+                for digest, line, row in of_rows.pop(pk):
+                    if not begins_with(blocks, digest):
+                        self.problems.add(line, _ANOTHER_TEXT, row=row.name)
+        if self.table.needs_texts:
+            for line in sorted(line for without in of_rows.values() for _digest, line, _row in without):
+                self.problems.add(line, _NO_TEXT)
 
     def _find_drafters(self) -> None:
         """Whose answers drafts are of: raters of the file, of the study, or new ones."""

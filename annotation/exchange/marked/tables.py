@@ -168,7 +168,8 @@ class MarkedRows(MarkedTable):
             key = (about.get("sheet", ""), document.name, digest)
             if key not in seen:
                 seen.add(key)
-                yield Record(document.line, {**about, "row": document.name, "text": storable(document.text)})
+                # Its text is first of what the row has to read, so that it begins with the blocks that are marked.
+                yield Record(document.line, {"row": document.name, "text": storable(document.text), **about})
 
 
 def opened(source: Source, of: type[MarkedTable], table: FileTable) -> MarkedTable:

@@ -6,7 +6,7 @@ Offsets are of Unicode code points, as Python counts them; `from_utf16` makes th
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -78,13 +78,18 @@ class MarkedText:
 
     @cached_property
     def digest(self) -> str:
-        """Of the blocks, "" where the file has no text."""
-        return "" if self._text is None else digest_of(self.blocks)
+        """By which `begins_with` knows a row that has this text; "" where there is none."""
+        return _digest_of(self.blocks) if self._text is not None and self.extents else ""
 
 
-def digest_of(blocks: Iterable[str]) -> str:
-    """The same for two rows with the same text in the same blocks."""
-    return blake2b("".join(f"{len(block)}:{block}" for block in blocks).encode(), digest_size=16).hexdigest()
+def _digest_of(blocks: Sequence[str]) -> str:
+    said = "".join(f"{len(block)}:{block}" for block in blocks)
+    return f"{len(blocks)}:{blake2b(said.encode(), digest_size=16).hexdigest()}"
+
+
+def begins_with(blocks: Sequence[str], digest: str) -> bool:
+    """Whether these blocks are those of the text with that digest, and more of a row behind them at most."""
+    return _digest_of(blocks[: int(digest.partition(":")[0])]) == digest
 
 
 class Utf16(NamedTuple):

@@ -271,6 +271,15 @@ def test_what_cannot_come_in_is_named_by_its_line_and_nothing_does(file: list[di
     assert not Rater.objects.filter(study=study).exists()
 
 
+def test_a_row_may_have_more_to_read_behind_its_text_and_a_text_may_be_empty() -> None:
+    study = studies.study()
+    file = lines({"id": 7, "heading": "News", "text": TEXT, "label": SPANS}, {"id": 8, "text": " \n", "label": []})
+    bring_rows(study, file)
+    assert blocks() == [*BLOCKS, "News"]
+    bring(study, file)
+    assert said(study) == {("7", "anna", "names"): ENTRIES, ("8", "anna", "names"): []}
+
+
 def test_overlapping_words_come_in() -> None:
     """In an order of their own, whatever that of the file."""
     study = studies.study()
