@@ -132,8 +132,8 @@ def stored_version(spec: SchemeSpec) -> Scheme | None:
 
 
 def why_unfit(study: Study, spec: SchemeSpec) -> str:
-    """Why a scheme cannot take the place of one by which nothing is labelled: columns that were brought in, or facets of
-    rows, have no place in it; "" if it can. Two queries."""
+    """Why a scheme cannot take the place of one by which nothing is labelled: columns that were brought in, or facets
+    of rows, have no place in it; "" if it can. Two queries."""
     sections = {section.key: section for section in spec.sections}
     brought = Column.objects.filter(sheet__study=study).exclude(name="")
     for old in Section.objects.filter(pk__in=brought.values("section")).select_related("scheme"):

@@ -23,13 +23,11 @@ MOST = 200  # problems that are told; who reads a file of ten thousand mends it 
 
 
 class Problem(NamedTuple):
-    """One thing wrong in a scheme file; `line` counts from 1, `key` is the dotted path, "" for the file as a whole.
-    `column` counts from 1 and is 0 where the line says enough."""
+    """One thing wrong in a scheme file; `line` counts from 1, `key` is the dotted path, "" for the file as a whole."""
 
     line: int
     key: str
     message: str
-    column: int = 0
 
     def __str__(self) -> str:
         sentence = _("line %(line)s, %(key)s: %(message)s") if self.key else _("line %(line)s: %(message)s")
@@ -37,10 +35,12 @@ class Problem(NamedTuple):
 
 
 class SchemeError(ValueError):
-    """The file is no valid scheme. `problems` lists all that was found."""
+    """The file is no valid scheme. `problems` lists all that was found. `column`: where in the line of the only one,
+    counted from 1; 0 where the line says enough."""
 
-    def __init__(self, problems: list[Problem]) -> None:
+    def __init__(self, problems: list[Problem], column: int = 0) -> None:
         self.problems = problems
+        self.column = column
         super().__init__("\n".join(str(problem) for problem in problems))
 
 
@@ -60,7 +60,7 @@ def read(text: str, model: type[Model], *, begins: str) -> Model:
             raise SchemeError(bad)
         data = yaml_reading.construct(root)
     except YamlRefused as refused:
-        raise SchemeError([Problem(refused.line, "", refused.reason, refused.column)]) from refused
+        raise SchemeError([Problem(refused.line, "", refused.reason)], refused.column) from refused
     try:
         return model.model_validate(data)
     except ValidationError as error:
@@ -68,8 +68,8 @@ def read(text: str, model: type[Model], *, begins: str) -> Model:
 
 
 def told(root: yaml.Node, error: ValidationError) -> list[Problem]:
-    """The first problems that a file has, `MOST` at most, each with the line of the deepest node of its path that stands
-    in it."""
+    """The first problems that a file has, `MOST` at most, each with the line of the deepest node of its path that
+    stands in it."""
     details = error.errors()
     # A list that lost its items to errors of their own is "too short" as well; that follows and helps nobody.
     above = {d["loc"][:n] for d in details for n in range(len(d["loc"]))}

@@ -29,8 +29,8 @@ MOST = 100_000  # characters; the longest scheme that comes with Palate has a te
 SHOWN = 20  # problems, and changes
 
 
-@permission_required("annotation.add_study", raise_exception=True)
 @require_POST
+@permission_required("annotation.add_study", raise_exception=True)
 @gzip_page
 def check_new_study(request: AppRequest) -> HttpResponse:
     return _checked(request, None)
@@ -56,7 +56,7 @@ def _checked(request: AppRequest, study: Study | None) -> HttpResponse:
         try:
             spec = load_scheme(text)
         except SchemeError as error:
-            context["problems"] = error.problems
+            context |= {"problems": error.problems, "column": error.column}
     if spec is not None:
         digest = _digest(spec, study)
         context |= {"scheme": spec, "change": _change(spec, text, study, request.user), "digest": digest}

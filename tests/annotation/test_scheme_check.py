@@ -72,7 +72,7 @@ def test_mistakes_of_content_are_told_with_the_question_that_they_are_in(check: 
     assert "sections.acts.questions.strictness.kind" in said
     assert f'data-line="{line}" data-column="0">line {line}</button>' in said
     assert "names the facet “duties”, which the column has not" in said
-    assert verdict(said) == "2 problems, the first in line 6."
+    assert verdict(said) == "4 problems, the first in line 6."  # a kind without min and max has two
 
 
 def test_many_problems_are_counted_and_the_first_are_shown(check: Check) -> None:

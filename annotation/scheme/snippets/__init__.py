@@ -53,7 +53,7 @@ def within(name: str) -> str:
 def kind_name(question: QuestionSpec) -> str:
     """What the button says that a question like this one comes from."""
     if question.items is None:
-        return _(LABELS[question.kind])
+        return _(LABELS.get(question.kind, question.kind))
     if question.items.place:
         return _(LABELS["marked"])
     fields = question.items.fields
