@@ -9,8 +9,8 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Label, LabelEvent, Study
 from tests import builders
-from tests.journeys.conftest import Browsing
-from tests.journeys.test_looks import look
+from tests.journeys.conftest import WIDE, Browsing
+from tests.journeys.test_looks import fits_when_zoomed, look
 
 pytestmark = pytest.mark.once
 
@@ -40,6 +40,8 @@ def test_from_a_short_scheme_to_a_study(browsing: Browsing) -> None:
     expect(frame.get_by_role("rowheader", name="Sentiment")).to_be_visible()
     expect(frame.locator("#evidence")).to_contain_text("Here stands what is labelled.")
     look(page, "writing-scheme")
+    fits_when_zoomed(page, "writing-scheme")
+    page.set_viewport_size(WIDE)
 
     # A mistake of content is told while one types, with its line, which a click leads to; the caret stays in the text.
     whole = text.input_value()
