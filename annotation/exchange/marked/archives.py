@@ -22,7 +22,7 @@ from typing import BinaryIO
 
 from annotation.exchange.marked import cas_json, webanno_tsv
 from annotation.exchange.marked.brat import MARKS, TEXT, BratSource
-from annotation.exchange.marked.documents import Document, Source
+from annotation.exchange.marked.documents import Document, Source, unpacked
 from annotation.exchange.marked.layers import Layered, Layers, given_of
 from annotation.exchange.records import GOLD
 from annotation.exchange.tables import Problems, TableError
@@ -86,7 +86,7 @@ class InceptionSource:
         with zipfile.ZipFile(self.stream) as packed:
             for number, member in enumerate(self.members, 1):
                 problems.begin_part(number, member.path)
-                yield number, member, read_document(packed.read(member.path), member.path)
+                yield number, member, read_document(unpacked(packed, member.path, self.name), member.path)
 
 
 def read_document(data: bytes, name: str) -> Layered:
@@ -116,10 +116,19 @@ class SeveralSource:
         with zipfile.ZipFile(self.stream) as packed:
             before = 0
             for path in self.paths:
-                data = packed.read(path)
+                data = unpacked(packed, path, self.name)
                 problems.begin_part(before, path)
                 source = self.opened(io.BytesIO(data), path)
-                if source is not None:  # else nobody marked anything in it
+                if source is None and data.strip():  # an empty file is of somebody who has finished nothing
+                    raise TableError(
+                        gettext_noop(
+                            "“%(part)s” of “%(file)s” has no texts with what somebody marked or chose in them, or is "
+                            "broken. Leave it out, or mend it."
+                        ),
+                        part=path,
+                        file=self.name,
+                    )
+                if source is not None:
                     for document in source.documents(_Further(self.name, of=problems, by=before)):
                         yield replace(document, line=document.line + before)
                 before += data.count(b"\n") + 1

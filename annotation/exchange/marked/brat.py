@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from annotation.exchange.marked.documents import Document, Given, Span
+from annotation.exchange.marked.documents import Document, Given, Span, unpacked
 from annotation.exchange.tables import Problems, TableError
 from base.sentences import gettext_noop
 
@@ -39,7 +39,9 @@ class BratSource:
         with zipfile.ZipFile(self.stream) as packed:
             before = 0
             for stem in self.stems:
-                text, marks = (_decoded(packed, stem + ending) for ending in (TEXT, MARKS))
+                text, marks = (
+                    _decoded(unpacked(packed, stem + ending, self.name), stem + ending) for ending in (TEXT, MARKS)
+                )
                 problems.begin_part(before, stem + MARKS)
                 lines = marks.split("\n")
                 spans, more = [], dict[str, str]()
@@ -58,8 +60,7 @@ class BratSource:
                 before += len(lines)
 
 
-def _decoded(packed: zipfile.ZipFile, path: str) -> str:
-    data = packed.read(path)
+def _decoded(data: bytes, path: str) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

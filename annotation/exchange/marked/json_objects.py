@@ -22,10 +22,11 @@ from base.sentences import gettext_noop
 from base.text import storable
 
 _EXAMPLE = '{"id": 7, "text": "…", "label": [[0, 4, "PER"]]}'
-# Columns of labels that stand in a line of ours, and what `--row` and `--answer` may name of others'.
+# Columns of labels in a line of ours, which says whose it is (`origin`): in others' such words may mean anything.
 _OF_LABELS = frozenset(
     {"sheet", "section", "question", "column", "column_number", "repeat", "rater_kind", "simulated", "note"}
 )
+# What `--row` and `--answer` may name of others'.
 RAW = ("id", "accept", "label")
 _NO_ABOUT = frozenset(
     {
@@ -209,12 +210,14 @@ def _is_name(of: Any) -> bool:
 
 
 def _known(of: Mapping[str, Any]) -> dict[str, str]:
-    found = {
-        storable(key): text_of(said)
-        for key, said in of.items()
-        if (key in _OF_LABELS or key in RAW or key.startswith("facet_"))
-    }
-    return {key: said for key, said in found.items() if not isinstance(said, Json) or _are_classes(of[key])}
+    is_ours = isinstance(of.get("origin"), dict)
+    found = {key: said for key, said in of.items() if key in RAW or (is_ours and _is_of_labels(key))}
+    said_of = {storable(key): text_of(said) for key, said in found.items()}
+    return {key: said for key, said in said_of.items() if not isinstance(said, Json) or _are_classes(of[key])}
+
+
+def _is_of_labels(key: str) -> bool:
+    return key in _OF_LABELS or key.startswith("facet_")
 
 
 def _are_classes(of: Any) -> bool:

@@ -309,6 +309,36 @@ def test_a_problem_in_a_zip_names_the_file_and_its_line() -> None:
     assert problem.startswith("news.zip, ben.jsonl line 2: “Type” of “Names”")
 
 
+def test_what_else_a_line_says_is_not_taken_for_what_is_asked_here() -> None:
+    study = studies.study()
+    of = {**AT, "question": "Who met whom?", "section": "2", "note": "n", "repeat": "3"}
+    bring_rows(study, lines(of))
+    assert bring(study, lines(of)).labels == 1
+
+
+def test_a_file_of_a_zip_that_cannot_be_read_is_not_passed_over() -> None:
+    study = studies.study()
+    bring_rows(study, lines(AT))
+    for bad, sentence in ((b"{", "“ben.jsonl” of “news.zip” has no texts"), (b"[1]", "has no texts")):
+        with pytest.raises(TableError, match=sentence):
+            bring(study, packed({"anna.jsonl": lines(AT), "ben.jsonl": bad}), "news.zip")
+    assert bring(study, packed({"anna.jsonl": lines(AT), "ben.jsonl": b""}), "news.zip").labels == 1
+    data = (FILES / "inception-cas.json").read_bytes()
+    broken = bytearray(packed({"annotation/doc1.txt/anna.json": data}))
+    at = broken.index(b"sofaString")
+    broken[at : at + 4] = b"xxxx"
+    with pytest.raises(TableError, match="cannot be unpacked"):
+        bring(study, bytes(broken), "project.zip")
+    for wrong, why in (
+        (data.replace(b'"%VIEWS"', b""), "is no JSON"),
+        (data.replace(b"sofaString", b"other"), "no text"),
+    ):
+        with pytest.raises(TableError, match=why):
+            bring(study, wrong, "doc.json", every={"rater": "anna"})
+    with pytest.raises(TableError, match="Line 4 of “doc.tsv” is no token"):
+        bring(study, b"#FORMAT=WebAnno TSV 3.3\n\n\n1-1 0-3 Ann\n", "doc.tsv", every={"rater": "anna"})
+
+
 def test_a_zip_of_something_else_is_still_refused_and_one_that_unpacks_to_too_much() -> None:
     study = studies.study()
     with pytest.raises(TableError, match="is no workbook"):
