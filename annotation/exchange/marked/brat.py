@@ -1,7 +1,9 @@
 """Documents of brat: a text and what is marked in it, side by side in a ZIP. Offsets are code points.
 
-doc1.txt     Lech came to Gdansk.
-doc1.ann     T1	PER 0 4	Lech
+    doc1.txt     Lech came to Gdansk.
+    doc1.ann     T1	PER 0 4	Lech
+
+Nobody is named in them.
 """
 
 from __future__ import annotations

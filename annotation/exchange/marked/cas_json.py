@@ -60,7 +60,8 @@ def read(data: bytes, name: str) -> Layered:
 def _structures(found: Any) -> Iterator[Mapping[str, Any]]:
     """In a list, or by their numbers."""
     if isinstance(found, dict):
-        yield from ({"%ID": int(key) if key.isdecimal() else key, **one} for key, one in found.items())
+        known = ((key, one) for key, one in found.items() if isinstance(one, dict))
+        yield from ({"%ID": int(key) if key.isdecimal() else key, **one} for key, one in known)
     elif isinstance(found, list):
         yield from (one for one in found if isinstance(one, dict))
 

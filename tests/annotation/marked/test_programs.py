@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 from typing import Any
 
@@ -175,6 +176,20 @@ def test_inception_as_cas_json_made_by_its_own_library() -> None:
         ]
     }
     assert imported.unread == ("NamedEntity.identifier", "Knows")
+
+
+def test_inception_with_structures_by_their_numbers_and_marked_offsets() -> None:
+    """As earlier drafts of the format have them."""
+    study = studies.study()
+    cas = json.loads((FILES / "inception-cas.json").read_bytes())
+    cas["%FEATURE_STRUCTURES"] = {
+        str(of.pop("%ID")): {{"begin": "^begin", "end": "^end"}.get(key, key): said for key, said in of.items()}
+        for of in cas["%FEATURE_STRUCTURES"]
+    }
+    data = json.dumps(cas).encode()
+    bring_rows(study, data, "download.json")
+    bring(study, data, "download.json", every={"rater": "anna"})
+    assert [entry["words"] for entry in said(study)["doc1.txt", "anna", "names"]] == ["Lech", "Ann", "Gdańsk"]
 
 
 def test_inception_as_webanno_tsv() -> None:
