@@ -156,7 +156,10 @@ class Imported:
             (self.cleared, _("Labels cleared, because they are not asked any more: %(n)s.")),
             (self.unchanged if not self.nothing_new else 0, _("In the study already: %(n)s.")),
             (self.empty, _("Cells without an answer: %(n)s.")),
-            (self.unmarked, _("Texts in which nothing is marked, as somebody's answer: %(n)s.")),
+            (
+                0 if self.nothing_new else self.unmarked,
+                _("Texts in which nothing is marked, as somebody's answer: %(n)s."),
+            ),
         ):
             if n:
                 said.append(sentence % {"n": n})
