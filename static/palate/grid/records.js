@@ -344,7 +344,7 @@ export class RecordsEditor {
     const spec = this.cells.spec(cell);
     const { list, options } = fieldsOf(spec)[draft.x];
     const known = offersIn(spec, draft, this.earlier(cell));
-    const how = { separator: list ? "," : "", all: all || !!options, most: options?.length };
+    const how = { separator: list ? "," : "", escapes: list, all: all || !!options, most: options?.length };
     this.offers.show(field, completions(known, field.value, how));
   }
 
@@ -391,7 +391,7 @@ export class RecordsEditor {
   writeOut() {
     const { lines, y, x } = this.draft;
     const { options, list } = fieldsOf(this.spec)[x];
-    const text = options && writtenOut(options, lines[y][x], list ? "," : "");
+    const text = options && writtenOut(options, lines[y][x], list);
     if (text !== undefined && text !== lines[y][x]) this.write(text);
   }
 
