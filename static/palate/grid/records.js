@@ -361,7 +361,7 @@ export class RecordsEditor {
     const { key, shiftKey, altKey, isComposing } = event;
     if (isComposing || !placeOf(event).matches("textarea")) return;
     const ctrl = event.ctrlKey || event.metaKey;
-    if ((key === "Enter" || key === "Tab") && !ctrl && !altKey && !this.offers.picked) this.writeOut();
+    if ((key === "Enter" || key === "Tab") && !altKey && (ctrl || !this.offers.picked)) this.writeOut();
     const { draft, offers } = this;
     const { lines, y, x } = draft;
     const isUp = key === "ArrowUp";
