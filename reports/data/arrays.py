@@ -65,7 +65,8 @@ _BEFORE, _FROM = "before", "from"
 # have figures of what was answered and of how far each judge is from people, and their unit; accuracy over coverage is
 # drawn; scales have AC2 beside AC1 at a glance; words that entries of lists are tied to are held against each other.
 # 14: cells of optional questions that were left open stand among the missing labels, and, of a system from a file,
-# among the texts that it has not; a mean over pairs of raters counts those that marked any words.
+# among the texts that it has not; a mean over pairs of raters counts those that marked any words; of accuracy over
+# coverage it is said in words how many cells are kept, where cells of equal confidence may be more than half.
 METHODS = 14
 # The words in which reports are said: a frozen report is said again in those of its day. 2: the field's own words
 # (percent agreement, calibration, confusion matrix, non-blind labels, bootstrap resamples). 3: where a scheme has one
@@ -396,6 +397,11 @@ class Filters:
     @property
     def before_left_open(self) -> bool:
         """Optional cells that were left open are told of among selections alone."""
+        return self.methods < 14
+
+    @property
+    def before_share_kept(self) -> bool:
+        """The cells of which a judge is surest are called half of them, however many are equally sure."""
         return self.methods < 14
 
     @property
