@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from reports import doors
+from reports.comparison_sentences import told_of_comparison
 from reports.data.arrays import QuestionData
 from reports.data.label_table import LabelTable
 from reports.numbers.graphs import GraphReport
@@ -128,7 +129,7 @@ class Answers:
     """`lines`: questions in the order of the scheme, each mean after those that it is of. `n_sheets`, `n_rows`,
     `n_twice`: those in which a person has labelled something, and the rows in which two or more have. `drawn`: what
     intervals draw, "" where none were asked for. `row`, `rows`, `sheets`: what the scheme calls them. `told`: what
-    packs say beside it."""
+    is said before it of a comparison, and by packs."""
 
     lines: tuple[Line, ...]
     n_people: int
@@ -210,7 +211,7 @@ def _answers_of(report: StudyReport) -> Answers:
         row=data.scheme.words.row,
         rows=data.scheme.words.rows,
         sheets=data.scheme.words.sheets,
-        told=tuple(doors.told_of(report)),
+        told=(*told_of_comparison(report), *doors.told_of(report)),
     )
 
 

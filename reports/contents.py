@@ -18,12 +18,14 @@ from reports.data.arrays import Filters
 from reports.data.cells import study_data
 from reports.data.label_table import LabelTable, canonical_json
 from reports.figures.base import Figure
+from reports.figures.comparison import comparison_figures
 from reports.figures.ratings import ratings_figures
 from reports.figures.report import question_figures
 from reports.figures.values import value_figures
 from reports.numbers.report import QuestionReport, StudyReport, compute
 from reports.numbers.values import ValueReport
 from reports.tables import Head, ReportTable, about, closing_tables, overview, question_tables, section_tables
+from reports.tables.comparison import comparison_tables
 from reports.tables.ratings import ratings_tables
 from reports.tables.rounding import kept
 from reports.words import part_name, said_as
@@ -120,6 +122,8 @@ def _part(
 
 
 def _tables(report: StudyReport, question: QuestionReport | ValueReport) -> Iterator[ReportTable]:
+    if isinstance(question, QuestionReport):
+        yield from comparison_tables(report, question)  # what such a study is made for
     yield from question_tables(report, question)
     if isinstance(question, QuestionReport):
         yield from doors.tables_of(report, question)
@@ -129,6 +133,7 @@ def _tables(report: StudyReport, question: QuestionReport | ValueReport) -> Iter
 
 def _figures(report: StudyReport, question: QuestionReport | ValueReport) -> Iterator[Figure]:
     if isinstance(question, QuestionReport):
+        yield from comparison_figures(report, question)
         yield from question_figures(report, question)
         yield from doors.figures_of(report, question)
     else:

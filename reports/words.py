@@ -15,6 +15,7 @@ from annotation.models import Rater
 from annotation.scheme.spec import QuestionSpec, SchemeSpec, SectionSpec, Words
 from reports.data.arrays import ABILITIES, DAWID_SKENE, MAJORITY, Filters, Voice
 from reports.data.label_table import RaterEntry
+from reports.numbers.comparison import ComparisonReport, OfRater
 from reports.numbers.ratings import Criterion, RatingsReport
 from reports.numbers.report import PeopleAgreement, QuestionReport
 from reports.numbers.values import ValueReport
@@ -344,3 +345,16 @@ def by_instructions(report: RatingsReport) -> str:
             "cluster-robust, of all else by %(draws)s draws of instructions."
         )
     return said % {"n": count(report.n_instructions), "draws": count(report.n_draws)}
+
+
+def compared_by(of: OfRater) -> str:
+    """Who compared texts: people together, or a judge."""
+    return code_of(of.judge) if of.judge else _("People")
+
+
+def by_items(report: ComparisonReport) -> str:
+    said = _(
+        "Intervals: 95 %%, by items (%(n)s), whose comparisons belong together; of shares cluster-robust and within 0 "
+        "and 1, of strengths and ranks by %(draws)s draws of items, from ten items on."
+    )
+    return said % {"n": count(report.n_items), "draws": count(report.n_draws)}

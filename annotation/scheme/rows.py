@@ -1,4 +1,5 @@
-"""What a scheme says of its rows: the facets that describe them, and whether they are texts of a benchmark."""
+"""What a scheme says of its rows: the facets that describe them, and whether they are texts of a benchmark, or two
+texts side by side."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from annotation.scheme.basis import Facet, Spec, Text, first_repeated
+from annotation.scheme.basis import Facet, Key, Spec, Text, first_repeated
 from base.sentences import gettext as _
 
 
@@ -108,3 +109,31 @@ class BenchmarkSpec(Spec):
             return self.families[max(begins, key=len)]
         letters = re.match(r"[^\W\d_]+", name)
         return letters[0] if letters else name
+
+
+class ComparisonSpec(Spec):
+    """That each row has two texts side by side, and a choice says which of them is better: a paired comparison.
+
+    `question`: that choice, as `section.question`. `systems`: the facets that say who wrote the left and the right
+    text, which no rater may see. `options`: of the question the one that prefers the left text and the one that prefers
+    the right one; every other one is a tie. `item`: the facet that says what both were written for; comparisons of the
+    same item belong together in intervals, and where there is none each row stands by itself. `words`: the facets with
+    the numbers of words of the two texts.
+    """
+
+    question: Annotated[str, Field(pattern=r"^[^.]+\.[^.]+$")]
+    systems: tuple[Facet, Facet]
+    options: tuple[Key, Key] = ("left", "right")
+    item: Facet | None = None
+    words: tuple[Facet, Facet] | None = None
+
+    @property
+    def facets(self) -> tuple[str, ...]:
+        """All that it names."""
+        return (*self.systems, *((self.item,) if self.item else ()), *(self.words or ()))
+
+    @model_validator(mode="after")
+    def _check_twice(self) -> ComparisonSpec:
+        if twice := first_repeated([*self.facets]) or first_repeated([*self.options]):
+            raise ValueError(_("“comparison” names “%(twice)s” twice") % {"twice": twice})
+        return self

@@ -37,7 +37,7 @@ from annotation.scheme.basis import Facet, Key, Level, Spec, Text, first_repeate
 from annotation.scheme.block_specs import BlockSpec
 from annotation.scheme.problems import Problem, SchemeError
 from annotation.scheme.questions import Colour, Kind, Merge, OptionSpec, Preset, QuestionSpec
-from annotation.scheme.rows import BenchmarkSpec, RowFacet, RowSpec, facet_word
+from annotation.scheme.rows import BenchmarkSpec, ComparisonSpec, RowFacet, RowSpec, facet_word
 from annotation.scheme.rule_specs import OF_STATES, CheckSpec, Rule
 from annotation.scheme.values import ItemField, ItemsSpec, NumberSpec, TextPattern, TextSpec, TransitionsSpec
 from annotation.scheme.words import Words
@@ -48,6 +48,7 @@ __all__ = [
     "CheckSpec",
     "Colour",
     "ColumnSpec",
+    "ComparisonSpec",
     "Facet",
     "ItemField",
     "ItemsSpec",
@@ -258,6 +259,7 @@ class SchemeSpec(Spec):
     synonyms: Annotated[tuple[Annotated[tuple[Phrase, ...], Field(min_length=2)], ...], Field(max_length=2000)] = ()
     row: RowSpec = RowSpec()
     benchmark: BenchmarkSpec | None = None
+    comparison: ComparisonSpec | None = None
     sections: Annotated[tuple[SectionSpec, ...], Field(min_length=1, max_length=12)]
 
     @property
@@ -326,6 +328,47 @@ class SchemeSpec(Spec):
         if not any(question.kind == Kind.SCALE for section in self.sections for question in section.questions):
             raise ValueError(_("a benchmark needs a question of the kind “scale”"))
         return self
+
+    @model_validator(mode="after")
+    def _check_comparison(self) -> SchemeSpec:
+        of = self.comparison
+        if of is None:
+            return self
+        hidden = {facet.key: facet.hidden for facet in self.row.facets}
+        for facet in of.facets:
+            if facet not in hidden:
+                raise ValueError(
+                    _("“comparison” names the facet “%(facet)s”, which the row has not") % {"facet": facet}
+                )
+        for facet in of.systems:
+            if not hidden[facet]:
+                raise ValueError(
+                    _("raters must not see who wrote a text: say “hidden: true” of the facet “%(facet)s”")
+                    % {"facet": facet}
+                )
+        questions = {f"{one.key}.{question.key}": question for one in self.sections for question in one.questions}
+        question = questions.get(of.question)
+        if question is None or question.kind != Kind.CHOICE:
+            raise ValueError(
+                _("“comparison” names the question “%(question)s”, which is no choice of this scheme")
+                % {"question": of.question}
+            )
+        for option in of.options:
+            if option not in [one.key for one in question.options]:
+                raise ValueError(
+                    _("“comparison” names the option “%(option)s”, which the question “%(question)s” has not")
+                    % {"option": option, "question": of.question}
+                )
+        return self
+
+    @property
+    def sides(self) -> list[tuple[str, str]]:
+        """Keys and labels of the two sides of a comparison, from the left; none where rows are no pairs."""
+        if self.comparison is None:
+            return []
+        section, _dot, question = self.comparison.question.partition(".")
+        labels = {option.key: option.label for option in self.section(section).question(question).options}
+        return [(option, labels[option]) for option in self.comparison.options]
 
     def section(self, key: str) -> SectionSpec:
         return next(section for section in self.sections if section.key == key)

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation import actions, doors, queries
 from annotation.answers import transitions
+from annotation.evidence.beside import beside
 from annotation.evidence.matching import WordIndex
 from annotation.labels.tables import warnings_of
 from annotation.models import Assignment, Row, Sheet
@@ -142,6 +143,7 @@ def evidence_of(row: Row, *, hidden: bool = False) -> dict[str, Any]:
         "withdrawn": hidden and row.withdrawn_at is not None,
         "facets": _facets(row, scheme.row.facets if hidden else scheme.row.shown),
         "blocks": blocks,
+        "beside": beside(blocks, scheme.sides) if scheme.sides else None,
         "declared": scheme.block_kinds,
         "hits": hits,
         "original": doors.stored_page(row),

@@ -25,7 +25,7 @@ class Benchmark(packs.Pack):
         from annotation import doors
         from annotation.deriving.making import Deriver
         from annotation.models import Role
-        from recipes.benchmark import deriver, queries
+        from recipes.benchmark import deriver, pairs, queries
         from reports import doors as report_doors
 
         doors.register_tab(
@@ -56,5 +56,37 @@ class Benchmark(packs.Pack):
                 also=("seed",),
                 reads_texts=True,
                 told_apart=deriver.told_apart,
+            )
+        )
+        doors.register_deriver(
+            Deriver(
+                key=pairs.OF_ROWS,
+                title=_("Two texts side by side"),
+                help=_(
+                    "Where rows are texts of several systems: of each two, their texts for the same item become a row, "
+                    "left and right drawn by lot. Who wrote them is kept, and hidden from people and judges."
+                ),
+                make=pairs.of_rows,
+                reads_chosen=False,
+                into=pairs.SCHEME,
+                fits=pairs.has_texts,
+                asks=pairs.rows_ask,
+                also=("seed", "beside"),
+            )
+        )
+        doors.register_deriver(
+            Deriver(
+                key=pairs.OF_WRITTEN,
+                title=_("Written texts side by side"),
+                help=_(
+                    "Of each two models, what they wrote for the same row becomes a row, left and right drawn by lot. "
+                    "Who wrote them is kept, and hidden from people and judges."
+                ),
+                make=pairs.of_written,
+                reads_chosen=False,
+                reads_texts=True,
+                into=pairs.SCHEME,
+                asks=pairs.written_ask,
+                also=("seed", "beside"),
             )
         )

@@ -13,6 +13,7 @@ from annotation.scheme.spec import Kind, Merge, QuestionSpec
 from reports.data.arrays import TOLD_APART, Filters, Intervals, QuestionData, StudyData, Voice
 from reports.data.label_table import RaterEntry
 from reports.numbers.arms import ArmsResult, arms_results
+from reports.numbers.comparison import ComparisonReport, comparison_report
 from reports.numbers.drafts import EditRate, edit_rates
 from reports.numbers.groups import Group, groups
 from reports.numbers.judge import MOST_SHEETS, JudgeResult, TwoJudges, judge_result, merge_codes, two_judges
@@ -184,6 +185,8 @@ class StudyReport:
     edit_rates: tuple[EditRate, ...]
     # Of each section of a benchmark's scheme in which texts were rated.
     ratings: tuple[RatingsReport, ...] = ()
+    # Of a scheme whose rows are pairs of texts, once two systems were compared.
+    comparison: ComparisonReport | None = None
     # Metrics that a table asked for and that could not be computed: tables add them as they are made.
     missed: set[str] = field(default_factory=set, compare=False)
     # What packs have computed of it for their tables and sentences, by names of theirs.
@@ -254,6 +257,7 @@ def _computed(data: StudyData, filters: Filters) -> StudyReport:
         sections=tuple(sections),
         edit_rates=edit_rates(data, filters),
         ratings=tuple(of for of in rated if of is not None),
+        comparison=comparison_report(data, filters),
     )
 
 

@@ -47,6 +47,7 @@ def test_the_shipped_prompts_fit_the_shipped_schemes(path: Path) -> None:
         "names": "recipe-names",
         "candidates": "recipe-candidates",
         "states": "ingredient-states",
+        "pairs": "text-pairs",
     }
     prompt = load_prompt(path.read_text(encoding="utf-8"))
     file = path.parents[1] / "schemes" / path.name  # a prompt of a scheme's own name is that scheme's

@@ -61,18 +61,21 @@ const WIDTH = "palate:evidence-width";
 
 /**
  * The divider between the tables and the document: dragged, or moved by keys; its place is kept for the next visit.
+ * Two texts side by side have more room, and a place of their own.
  * @param {() => void} [dropped]
  */
 export function moveDivider(dropped = () => {}) {
   const [divider, work] = [byId("divider"), byId("work")];
+  const two = "beside" in work.dataset;
+  const [kept, most, usual] = two ? [`${WIDTH}:beside`, 80, 66] : [WIDTH, 60, 32];
   /** @param {number} share of the window, in percent */
   const setWidth = (share) => {
-    const bounded = Math.max(20, Math.min(60, share));
+    const bounded = Math.max(20, Math.min(most, share));
     work.style.setProperty("--evidence", `${bounded}%`);
     divider.setAttribute("aria-valuenow", String(Math.round(bounded)));
-    browserStore.write(WIDTH, String(bounded));
+    browserStore.write(kept, String(bounded));
   };
-  setWidth(Number(browserStore.read(WIDTH)) || 32);
+  setWidth(Number(browserStore.read(kept)) || usual);
   divider.addEventListener("pointerdown", (event) => {
     divider.setPointerCapture(event.pointerId);
     divider.onpointermove = ({ clientX }) => {

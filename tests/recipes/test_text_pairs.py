@@ -1,0 +1,366 @@
+"""Texts of several systems, from a table to a report that says which system is preferred."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from annotation import actions as annotating
+from annotation import doors
+from annotation.actions import Refused
+from annotation.deriving.actions import derive_study
+from annotation.deriving.making import Source, SourceRow, SourceSheet, SourceText
+from annotation.evidence.beside import beside
+from annotation.exchange.rows_and_columns import import_rows
+from annotation.models import Row, Scheme, Study, User
+from annotation.scheme.spec import SchemeError, load_scheme
+from judges.methods.candidates import detected
+from recipes.benchmark import pairs
+from reports.actions import freeze
+from reports.answers import answers_of
+from reports.contents import contents_of
+from reports.data.arrays import Filters
+from reports.frozen.recomputing import recompute
+from reports.numbers.report import StudyReport, compute
+from reports.queries import load
+from reports.tables.base import ReportTable
+from tests import builders
+from tests.annotation.importing import table
+from tests.builders import ApiOf, ClientOf
+
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
+
+PROMPTS = [f"How do I mend thing {number}?" for number in range(1, 13)]
+# Of each system what it answers: the first is short, the last one long.
+SYSTEMS = {
+    "alpha-1": "Glue it.",
+    "beta-2": "Clean it, then glue it.",
+    "gamma-3": "First of all clean it well, and then glue it.",
+}
+
+
+def scheme_of(name: str) -> Scheme:
+    return builders.scheme(doors.shipped_schemes()[name].read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def mara() -> User:
+    return builders.user("mara")
+
+
+@pytest.fixture
+def texts(mara: User) -> Study:
+    """Twelve prompts, each with a text of three systems, brought as a table."""
+    study = builders.study("answers", of=scheme_of("system-texts"), by=mara)
+    file = io.StringIO()
+    writer = csv.writer(file)
+    writer.writerow(["row", "prompt", "system", "text"])
+    for number, prompt in enumerate(PROMPTS, start=1):
+        for place, (system, text) in enumerate(SYSTEMS.items(), start=1):
+            writer.writerow([f"{number}-{place}", prompt, system, f"{text}\nThat was thing {number}."])
+    import_rows(study=study, rows=table(file.getvalue()))
+    return study
+
+
+OF_PROMPTS: Mapping[str, list[str]] = {"who": ["system"], "same": ["prompt"], "asked": ["prompt"], "pairs": ["all"]}
+
+
+def paired(study: Study, by: User, slug: str = "pairs", **settings: list[str]) -> Study:
+    return derive_study(
+        source=study, deriver="text-pairs", scheme=scheme_of("text-pairs"), slug=slug, title="Pairs",
+        settings={**OF_PROMPTS, **settings}, by=by,
+    )  # fmt: skip
+
+
+def rows_of(study: Study) -> list[Row]:
+    return list(Row.objects.filter(sheet__study=study).order_by("sheet", "position"))
+
+
+def judge(study: Study, name: str, prefers: Callable[[str, str, Row], str]) -> None:
+    """A person says of every row which of the two systems, left and right, is better; "" for a tie."""
+    person = builders.rater(study, builders.user(name))
+    for sheet in study.sheets.all():
+        for work in builders.assignments(person, sheet):
+            left, right = work.row.facets["left_system"], work.row.facets["right_system"]
+            better = prefers(left, right, work.row)
+            said = {left: "left", right: "right", "": "tie"}[better]
+            builders.label(work, {(sheet.columns.get().name, "preference"): said})
+            annotating.submit(assignment=work)
+
+
+def the_longer(left: str, right: str, _row: Row) -> str:
+    order = list(SYSTEMS)
+    return max(left, right, key=order.index)
+
+
+def report(study: Study, **filters: Any) -> StudyReport:
+    chosen = Filters(**filters)
+    return compute(load(study, chosen), chosen)
+
+
+def tables(study: Study, **filters: Any) -> dict[str, ReportTable]:
+    return {of.key: of for of in contents_of(report(study, **filters)).tables}
+
+
+def lines(of: ReportTable) -> list[dict[str, Any]]:
+    return [dict(zip((head.key for head in of.heads), row, strict=True)) for row in of.rows]
+
+
+def test_of_each_two_systems_the_texts_for_a_prompt_stand_side_by_side(texts: Study, mara: User) -> None:
+    rows = rows_of(paired(texts, mara, seed=["a"]))
+    assert len(rows) == 12 * 3
+    assert {frozenset((row.facets["left_system"], row.facets["right_system"])) for row in rows} == {
+        frozenset(two) for two in (("alpha-1", "beta-2"), ("alpha-1", "gamma-3"), ("beta-2", "gamma-3"))
+    }
+    assert {row.facets["left_system"] for row in rows} == set(SYSTEMS)  # whoever stands left is drawn
+    first = rows[0]
+    said = {kind: [block.text for block in first.blocks if block.kind == kind] for kind in ("prompt", "left", "right")}
+    assert said == {
+        "prompt": [PROMPTS[0]],
+        "left": [SYSTEMS[first.facets["left_system"]], "That was thing 1."],
+        "right": [SYSTEMS[first.facets["right_system"]], "That was thing 1."],
+    }
+    assert first.facets["item"] == PROMPTS[0]
+    assert int(first.facets["left_words"]) == len(SYSTEMS[first.facets["left_system"]].split()) + 4
+    # Nothing that a rater is shown says who wrote what.
+    shown = f"{first.name} {first.title} {said}"
+    assert not any(system in shown for system in SYSTEMS)
+
+
+def test_sides_and_order_are_drawn_by_a_seed_and_each_study_draws_its_own(texts: Study, mara: User) -> None:
+    def drawn(slug: str, **settings: list[str]) -> list[tuple[str, str]]:
+        return [
+            (row.facets["left_system"], row.facets["right_system"])
+            for row in rows_of(paired(texts, mara, slug, **settings))
+        ]
+
+    assert drawn("one", seed=["a"]) == drawn("two", seed=["a"])
+    assert drawn("three") != drawn("four")
+
+
+@pytest.mark.parametrize(
+    ("settings", "n"), [({"beside": ["beta-2"]}, 24), ({"pairs": ["1"]}, 12), ({"pairs": ["2"]}, 24)]
+)
+def test_fewer_pairs_can_be_made(texts: Study, mara: User, settings: dict[str, list[str]], n: int) -> None:
+    rows = rows_of(paired(texts, mara, **settings))
+    assert len(rows) == n
+    if "beside" in settings:
+        assert all("beta-2" in (row.facets["left_system"], row.facets["right_system"]) for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"beside": ["nobody"]}, "Nothing here was written by “nobody”. There are: alpha-1, beta-2, gamma-3."),
+        ({"pairs": ["0"]}, "“0” is no number of pairs."),
+        ({"same": ["system"]}, "another one that says what for"),
+        ({"who": ["prompt"], "same": ["system"]}, "No two systems"),
+        ({"who": ["colour"]}, "is none of"),
+    ],
+)
+def test_what_cannot_be_paired_is_said(texts: Study, mara: User, settings: dict[str, list[str]], sentence: str) -> None:
+    if sentence == "No two systems":  # each text would be a system of its own, and no item has two
+        settings = {**settings, "who": ["prompt"], "same": ["sheet"], "asked": ["none"]}
+        Row.objects.filter(sheet__study=texts).exclude(name="1-1").delete()
+    with pytest.raises(Refused, match=sentence):
+        paired(texts, mara, **settings)
+    assert not Study.objects.filter(slug="pairs").exists()
+
+
+def test_a_scheme_that_shows_who_wrote_is_refused(texts: Study) -> None:
+    text = doors.shipped_schemes()["text-pairs"].read_text(encoding="utf-8")
+    with pytest.raises(SchemeError, match="must not see who wrote"):
+        load_scheme(text.replace("title: Left by, hidden: true", "title: Left by"))
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "sentence"),
+    [
+        ("systems: [left_system, right", "systems: [leftsystem, right", "facet “leftsystem”, which the row has not"),
+        ("question: better.preference", "question: better.reason", "which is no choice"),
+        ("question: better.preference", "question: worse.preference", "which is no choice"),
+        ("options: [left, right]", "options: [left, up]", "the option “up”"),
+        ("options: [left, right]", "options: [left, left]", "names “left” twice"),
+        ("item: item", "item: left_system", "names “left_system” twice"),
+    ],
+)
+def test_what_a_comparison_names_has_to_be_there(was: str, now: str, sentence: str) -> None:
+    text = doors.shipped_schemes()["text-pairs"].read_text(encoding="utf-8")
+    assert was in text
+    with pytest.raises(SchemeError, match=sentence):
+        load_scheme(text.replace(was, now))
+
+
+def test_the_report_says_which_system_is_preferred(texts: Study, mara: User) -> None:
+    study = paired(texts, mara, seed=["a"])
+    for name in ("anna", "boris"):
+        judge(study, name, the_longer)
+
+    found = tables(study)
+
+    order = lines(found["better.preference.order"])
+    assert [(line["system"], line["rank"], line["preferred"]) for line in order] == [
+        ("gamma-3", 1, 1.0), ("beta-2", 2, 0.5), ("alpha-1", 3, 0.0),
+    ]  # fmt: skip
+    assert [line["n"] for line in order] == [48, 48, 48]  # two pairs of twelve items, two people
+    assert order[0]["strength"] == pytest.approx(-order[2]["strength"])
+    beside = lines(found["better.preference.systems"])
+    assert [(line["first"], line["second"], line["probability"], line["n"], line["items"]) for line in beside] == [
+        ("alpha-1", "beta-2", 0.0, 24, 12), ("alpha-1", "gamma-3", 0.0, 24, 12), ("beta-2", "gamma-3", 0.0, 24, 12),
+    ]  # fmt: skip
+    left, longer = lines(found["better.preference.place-and-length"])
+    assert left["share"] == 0.5  # whichever was drawn left more often
+    assert longer["share"] == 1.0
+    assert "better.preference.orders-alike" not in found  # no judge
+    said = answers_of(report(study)).told[0]
+    assert said.title == "Which system is preferred?"
+    assert said.sentences[0].text.startswith("People: “gamma-3” is preferred in 100.0 %")
+
+
+def test_a_judge_that_likes_the_left_is_told_so_and_its_order_is_held_against_peoples(texts: Study, mara: User) -> None:
+    study = paired(texts, mara, seed=["a"])
+    judge(study, "anna", the_longer)
+    left = builders.judge(study, "lefty")
+    for sheet in study.sheets.all():
+        for work in annotating.assign(rater=left, rows=sheet.rows.all()):
+            builders.label(work, {(sheet.columns.get().name, "preference"): "left"})
+            annotating.submit(assignment=work)
+
+    found = tables(study)
+
+    [alike] = lines(found["better.preference.orders-alike"])
+    assert alike["by"] == "lefty"
+    assert alike["n"] <= 3
+    place = {(line["by"], line["prefers"]): line for line in lines(found["better.preference.place-and-length"])}
+    assert place["lefty", "the left text to the right one"]["share"] == 1.0
+    told = [sentence.text for sentence in answers_of(report(study)).told[0].sentences if sentence.warns]
+    assert "The judge “lefty” always prefers the text on the left, whoever wrote it" in told[-1]
+    assert not any("The group of people" in text for text in told)
+
+
+def test_systems_that_no_comparison_connects_have_no_common_order(texts: Study, mara: User) -> None:
+    study = paired(texts, mara, seed=["a"], beside=["beta-2"])
+    judge(study, "anna", the_longer)
+    apart = {"left_system": "x", "right_system": "y"}
+    Row.objects.filter(sheet__study=study, facets__left_system="alpha-1").update(facets=apart)
+    Row.objects.filter(sheet__study=study, facets__right_system="alpha-1").update(facets=apart)
+    order = lines(tables(study)["better.preference.order"])
+    assert {line["system"] for line in order} == {"x", "y", "beta-2", "gamma-3"}
+    assert all(line["strength"] is None and line["because"] for line in order)
+
+
+def test_of_few_draws_there_are_intervals_by_items(texts: Study, mara: User) -> None:
+    study = paired(texts, mara, seed=["a"])
+    judge(study, "anna", lambda left, right, row: the_longer(left, right, row) if row.pk % 3 else left)
+    order = lines(tables(study, by="document", n_draws=200)["better.preference.order"])
+    for line in order:
+        assert line["strength_low"] <= line["strength"] <= line["strength_high"]
+        assert line["rank_low"] <= line["rank"] <= line["rank_high"]
+        assert line["preferred_low"] <= line["preferred"] <= line["preferred_high"]
+
+
+def test_models_texts_for_a_row_are_paired_too(mara: User) -> None:
+    scheme = load_scheme(doors.shipped_schemes()["text-pairs"].read_text(encoding="utf-8"))
+    source = Source(
+        scheme=load_scheme(builders.SCHEME),
+        sheets=[
+            SourceSheet(
+                "Names",
+                [],
+                [
+                    SourceRow(
+                        number=7,
+                        name="soup",
+                        title="Soup",
+                        url="",
+                        language="",
+                        evidence=[],
+                        facets={},
+                        texts=[
+                            SourceText(1, "Old.", "a/model", "general", "stop"),
+                            SourceText(2, "Boil it.\n\nEat it.", "a/model", "general", "stop"),
+                            SourceText(3, "Cook.", "other", "general", "stop"),
+                            SourceText(4, "  ", "silent", "general", "stop"),
+                        ],
+                    )
+                ],
+            )
+        ],
+    )
+    [sheet] = pairs.of_written(source, scheme, {"seed": ["1"]})
+    [row] = sheet.rows
+    said = [block.text for block in row.evidence]
+    assert said[0] == "Soup"
+    assert {"Boil it.", "Eat it.", "Cook."} <= set(said)
+    assert "Old." not in said  # a model's last text counts
+    assert {row.facets["left_system"], row.facets["right_system"]} == {"a/model", "other"}
+    assert row.of == 7
+
+
+def test_who_labels_is_told_nothing_of_who_wrote(texts: Study, mara: User, api_of: ApiOf) -> None:
+    study = paired(texts, mara, seed=["a"])
+    anna = builders.user("anna")
+    builders.assignments(builders.rater(study, anna), study.sheets.get())
+    row = rows_of(study)[0]
+    pages = [f"/api/v1/studies/{study.slug}/", f"/api/v1/rows/{row.pk}/", f"/api/v1/sheets/{row.sheet_id}/"]
+    told = [api_of(anna).get(page) for page in pages]
+    assert [answer.status_code for answer in told] == [200] * 3
+    assert not any(system in answer.content.decode() for system in SYSTEMS for answer in told)
+
+
+def test_the_two_texts_stand_in_columns_of_their_own_and_words_are_found_in_them(
+    texts: Study, mara: User, client_of: ClientOf
+) -> None:
+    study = paired(texts, mara, seed=["a"])
+    anna = builders.user("anna")
+    work = builders.assignments(builders.rater(study, anna), study.sheets.get())[0]
+    client = client_of(anna)
+    page = client.get(f"/assignments/{work.pk}/evidence/").content.decode()
+    assert page.count("<section>") == 2
+    assert page.index(">Left</h3>") < page.index(">Right</h3>")
+    # A block a number, in the order of the row: marks go by it.
+    assert page.count("data-b") == len(work.row.blocks)
+    assert "data-beside" in client.get(f"/sheets/{work.row.sheet_id}/").content.decode()
+
+
+def test_a_scheme_without_kinds_of_its_own_has_headings_and_judges_see_both_orders(texts: Study, mara: User) -> None:
+    text = doors.shipped_schemes()["text-pairs"].read_text(encoding="utf-8")
+    begin, end = text.index("blocks:"), text.index("row:\n  facets:")
+    scheme = builders.scheme((text[:begin] + text[end:]).replace("key: text-pairs", "key: headed"))
+    study = derive_study(
+        source=texts, deriver="text-pairs", scheme=scheme, slug="headed", title="Headed", settings=OF_PROMPTS, by=mara
+    )  # fmt: skip
+    blocks = rows_of(study)[0].blocks
+    assert [block.text for block in blocks if block.kind == "heading"] == ["What was asked", "Left", "Right"]
+    found = beside(blocks, study.scheme.parsed.sides)
+    assert found is not None
+    assert [side.blocks[0].text for side in found.sides] == ["Left", "Right"]
+    question = study.scheme.parsed.section("better").question("preference")
+    for documents in ([row.blocks for row in rows_of(study)], [row.blocks for row in rows_of(paired(texts, mara))]):
+        candidates = detected(documents, {"better.preference": question})
+        assert candidates is not None
+        assert [name.casefold() for name in candidates.names] == ["left", "right"]
+
+
+def test_a_table_has_pairs_too(mara: User) -> None:
+    study = builders.study("pairs", of=scheme_of("text-pairs"), by=mara)
+    rows = "row,item,left_system,right_system,evidence_prompt,evidence_left,evidence_right\n" + "".join(
+        f"{n},item {n},one,two,Why {n}?,Because {n}.,Since {n}.\n" for n in range(1, 4)
+    )
+    import_rows(study=study, rows=table(rows))
+    judge(study, "anna", lambda left, right, row: "one")
+    [one, two] = lines(tables(study)["better.preference.order"])
+    assert (one["system"], one["preferred"], two["preferred"]) == ("one", 1.0, 0.0)
+    place = lines(tables(study)["better.preference.place-and-length"])
+    assert [line["prefers"] for line in place] == ["the left text to the right one"]  # nobody knows how long they are
+
+
+def test_a_frozen_comparison_computes_to_the_same_bytes(texts: Study, mara: User) -> None:
+    study = paired(texts, mara, seed=["a"])
+    judge(study, "anna", the_longer)
+    frozen = freeze(study=study, title="As it is", filters=Filters(by="document", n_draws=50), by=mara)
+    assert recompute(frozen).equal
