@@ -150,12 +150,15 @@ def checked(study: Study, participants: Sequence[Participant]) -> Mapping[int, C
     for rater, row, column, question in skipped:
         if (rater, row) in given and (row, column, question) in golden:
             cells[given[rater, row]] += 1
-    may_be_open = {cell for cell in golden if specs[cell[2]].optional} - says_nothing
+    may_be_open: dict[int, list[tuple[int, int]]] = defaultdict(list)  # row: column, question
+    for row, column, question in golden.keys() - says_nothing:
+        if specs[question].optional:
+            may_be_open[row].append((column, question))
     if may_be_open:
         section_of = {pk: one.spec for one in sections for pk in one.specs}
         done = Assignment.objects.filter(**{name.removeprefix("assignment__"): of for name, of in submitted.items()})
         for rater, row in done.order_by().values_list("rater", "row"):
-            for _row, column, question in (one for one in may_be_open if one[0] == row and (rater, row) in given):
+            for column, question in may_be_open[row] if (rater, row) in given else ():
                 own = said[rater, row, column]
                 is_open = question not in own and (rater, row, column, question) not in skipped
                 codes = {specs[pk].key: code for pk, code in own.items()}
