@@ -28,6 +28,8 @@ PAGES = {
     "mending": "page/mending.js",
     "new-judge": "page/new_judge.js",
     "report": "page/report.js",
+    "stand-in": "grid/stand_in.js",
+    "writing-scheme": "page/writing_scheme.js",
 }
 
 # Page -> its style sheets, in their order, where it is a page that somebody waits for; others link to each.

@@ -23,10 +23,12 @@ _NUMBERS = {"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"}
 
 
 class YamlRefused(ValueError):
-    """The text is not read. `line` counts from 1; `reason` says why, in words that follow the line."""
+    """The text is not read. `line` and `column` count from 1, the column is 0 where it is not known; `reason` says why,
+    in words that follow the line."""
 
-    def __init__(self, line: int, reason: str) -> None:
+    def __init__(self, line: int, reason: str, column: int = 0) -> None:
         self.line = line
+        self.column = column
         self.reason = reason
         super().__init__(f"line {line}: {reason}")
 
@@ -120,4 +122,4 @@ def _refused(error: yaml.YAMLError) -> YamlRefused:
     said = _("this is not valid YAML: %(reason)s") % {"reason": reason}
     if _SIGNS_IN_TEXTS.search(reason):
         said = _("%(problem)s; put texts with a colon, a question mark or the like in quotes") % {"problem": said}
-    return YamlRefused(mark.line + 1 if mark else 1, said)
+    return YamlRefused(mark.line + 1, said, mark.column + 1) if mark else YamlRefused(1, said)

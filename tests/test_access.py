@@ -651,6 +651,8 @@ TABLE = {
     "annotation:scheme-example": Url(LOGGED_IN),
     "annotation:scheme-format": Url(LOGGED_IN),
     "annotation:change-scheme": Url(MANAGERS, MANAGERS, args=slug),
+    "annotation:check-scheme": Posted(SUPERUSERS),
+    "annotation:check-study-scheme": Posted(MANAGERS, args=slug),
     "annotation:wordings": Url(READERS, args=slug),
     "annotation:scheme-file": Url(READERS, args=lambda world: (world.leases.study.slug, 1)),
     "annotation:study": Url(MEMBERS, args=slug),

@@ -16,7 +16,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from tests.builders import ClientOf, Leases
 
 # Pieces that htmx puts into a page, which has an address of its own.
-PIECES = {"ask_again", "try_one", "cancel_trial", "estimate", "decide"}
+PIECES = {"ask_again", "try_one", "cancel_trial", "estimate", "decide", "check_new_study", "check_study"}
 
 
 def patterns(resolver: URLResolver, namespace: str = "") -> Iterator[tuple[str, URLPattern]]:

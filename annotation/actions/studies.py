@@ -31,7 +31,7 @@ from annotation.models import (
     Study,
     User,
 )
-from annotation.queries.schemes import shipped
+from annotation.queries.schemes import shipped, stored_version, why_not_stored, why_unfit
 from annotation.queries.undoing import runs_of
 from annotation.scheme.spec import SchemeSpec, SectionSpec
 
@@ -44,15 +44,10 @@ def store_scheme(*, spec: SchemeSpec, source: str) -> Scheme:
         Refused: that version is stored already and asks something else.
     """
     dumped = spec.model_dump(mode="json")
-    stored = Scheme.objects.filter(slug=spec.key, version=spec.version).first()
+    stored = stored_version(spec)
+    if why := why_not_stored(stored, spec, source):
+        raise Refused(why)
     if stored is not None:
-        # As it is read now, a key that came later has its default there; of the same file what was left out may be
-        # filled in otherwise than it was then.
-        if stored.parsed != spec and stored.source.splitlines() != source.splitlines():
-            raise Refused(
-                _("Version %(version)s of “%(key)s” is stored already and asks something else. Raise the version.")
-                % {"version": spec.version, "key": spec.key}
-            )
         return stored
     scheme = Scheme.objects.create(slug=spec.key, version=spec.version, title=spec.title, spec=dumped, source=source)
     for section_position, section_spec in enumerate(spec.sections):
@@ -179,24 +174,16 @@ def change_scheme(*, study: Study, spec: SchemeSpec, source: str) -> Study:
     if has_answers(study):
         raise Refused(_("Something in this study is labelled or planned: what was asked cannot change under it."))
     scheme = store_scheme(spec=spec, source=source)
+    if why := why_unfit(study, scheme.parsed):
+        raise Refused(why)
     sections = {section.key: section for section in scheme.sections.all()}
     columns = Column.objects.filter(sheet__study=study)
     for old in Section.objects.filter(pk__in=columns.values("section")).select_related("scheme"):
         new = sections.get(old.key)
         if new is None or new.spec.column.facets != old.spec.column.facets:
-            of_old = columns.filter(section=old)
-            if not of_old.exclude(name="").exists():
-                of_old.delete()
-                continue
-            raise Refused(
-                _("Columns were brought in for the section “%(section)s”, which this scheme has not, or not so.")
-                % {"section": old.title}
-            )
+            columns.filter(section=old).delete()
+            continue
         columns.filter(section=old).update(section=new)
-    declared = spec.row.keys
-    for facets in Row.objects.filter(sheet__study=study).values_list("facets", flat=True):
-        if lost := set(facets) - set(declared):
-            raise Refused(_("Rows have the facet “%(facet)s”, which this scheme has not.") % {"facet": min(lost)})
     study.scheme = scheme
     study.save(update_fields=["scheme"])
     for sheet in study.sheets.all():

@@ -75,7 +75,17 @@ class SchemeFileField(forms.FileField):
 class SchemeTextField(forms.CharField):
     """The text of a scheme file, written or pasted; `cleaned_data` as of `SchemeFileField`."""
 
-    widget = forms.Textarea(attrs={"rows": 8, "spellcheck": "false", "class": "code"})
+    # Its lines are as long as they are: their numbers stand beside them. The placeholder tells an empty one.
+    widget = forms.Textarea(
+        attrs={
+            "rows": 8,
+            "spellcheck": "false",
+            "class": "code",
+            "wrap": "off",
+            "placeholder": " ",
+            "autocomplete": "off",
+        }
+    )
 
     def clean(self, value: Any) -> tuple[SchemeSpec, str] | None:
         source: str = super().clean(value).replace("\r\n", "\n")  # as a browser sends it
@@ -119,10 +129,6 @@ class RewordForm(forms.Form):
         help_text=_("Raters are told, with what changed; it stands in the list of wordings and in downloads."),
     )
     looked_at = forms.CharField(required=False, widget=forms.HiddenInput)
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["scheme_text"].widget.attrs["rows"] = 24
 
     @property
     def is_looked_at(self) -> bool:

@@ -62,6 +62,7 @@ from annotation.queries.planning import (
     unfinished,
     work_given,
 )
+from annotation.queries.preview import UNUSED, Preview, preview
 from annotation.queries.progress import (
     active_time,
     my_sheets,
@@ -97,7 +98,15 @@ from annotation.queries.saving import (
     rows_of_sheet,
     standing,
 )
-from annotation.queries.schemes import short_scheme, whole_columns, whole_scheme, whole_sections
+from annotation.queries.schemes import (
+    short_scheme,
+    stored_version,
+    whole_columns,
+    whole_scheme,
+    whole_sections,
+    why_not_stored,
+    why_unfit,
+)
 from annotation.queries.states import (
     RaterGraph,
     has_states,

@@ -204,7 +204,7 @@ def grid(sheet: Sheet, assignments: QuerySet[Assignment]) -> Grid:
         spec = scheme.parsed.section(section.key)
         questions = tuple(section.questions.all())
         of_section = tuple(columns[section.pk])
-        drawing = _Drawing(of_section, questions, spec, marks, closed=closed, suggestions=shown)
+        drawing = Drawing(of_section, questions, spec, marks, closed=closed, suggestions=shown)
         lines = [
             line
             for assignment in mine
@@ -234,7 +234,7 @@ def cells_of_columns(assignment: Assignment, columns: Sequence[Column]) -> list[
         for section in sections
         for column in columns
         if column.section_id == section.pk
-        for line in _Drawing((column,), tuple(section.questions.all()), section.spec, marks, closed=closed).lines(
+        for line in Drawing((column,), tuple(section.questions.all()), section.spec, marks, closed=closed).lines(
             assignment, labels[column.pk]
         )
         for cell in line.cells
@@ -252,7 +252,7 @@ class _Answer(NamedTuple):
     draft: bool
 
 
-class _Drawing:
+class Drawing:
     """The lines of one section's table.
 
     A page has thousands of cells and few different answers, so what is the same for many cells is found out once.

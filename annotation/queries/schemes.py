@@ -10,10 +10,11 @@ from functools import lru_cache
 from pathlib import Path
 
 from django.db.models import Prefetch
+from django.utils.translation import gettext as _
 
 from annotation import doors
 from annotation.evidence import kinds
-from annotation.models import Column, Scheme, SchemeRevision, Section
+from annotation.models import Column, Row, Scheme, SchemeRevision, Section, Study
 from annotation.plain_sql import Shape, Statement
 from annotation.scheme import spec
 from annotation.scheme.spec import SchemeError, SchemeSpec, load_scheme
@@ -112,6 +113,40 @@ def short_scheme() -> str:
     taken = set(Scheme.objects.filter(slug__startswith="texts").values_list("slug", flat=True))
     names = itertools.chain(["texts"], (f"texts-{n}" for n in itertools.count(2)))
     return text.replace("key: texts ", f"key: {next(name for name in names if name not in taken)} ", 1)
+
+
+def why_not_stored(stored: Scheme | None, spec: SchemeSpec, source: str) -> str:
+    """Why a scheme cannot be stored, where its version is, as `stored`; "" if it can, or is the same."""
+    if stored is None or stored.parsed == spec or stored.source.splitlines() == source.splitlines():
+        # As it is read now, a key that came later has its default there; of the same file what was left out may be
+        # filled in otherwise than it was then.
+        return ""
+    return _("Version %(version)s of “%(key)s” is stored already and asks something else. Raise the version.") % {
+        "version": spec.version,
+        "key": spec.key,
+    }
+
+
+def stored_version(spec: SchemeSpec) -> Scheme | None:
+    return Scheme.objects.filter(slug=spec.key, version=spec.version).first()
+
+
+def why_unfit(study: Study, spec: SchemeSpec) -> str:
+    """Why a scheme cannot take the place of one by which nothing is labelled: columns that were brought in, or facets
+    of rows, have no place in it; "" if it can. Two queries."""
+    sections = {section.key: section for section in spec.sections}
+    brought = Column.objects.filter(sheet__study=study).exclude(name="")
+    for old in Section.objects.filter(pk__in=brought.values("section")).select_related("scheme"):
+        new = sections.get(old.key)
+        if new is None or new.column.facets != old.spec.column.facets:
+            return _("Columns were brought in for the section “%(section)s”, which this scheme has not, or not so.") % {
+                "section": old.title
+            }
+    declared = set(spec.row.keys)
+    for facets in Row.objects.filter(sheet__study=study).values_list("facets", flat=True):
+        if lost := set(facets) - declared:
+            return _("Rows have the facet “%(facet)s”, which this scheme has not.") % {"facet": min(lost)}
+    return ""
 
 
 def block_kinds() -> list[str]:

@@ -41,7 +41,16 @@ class Level(StrEnum):
 
 
 def first_repeated(values: list[str]) -> str | None:
-    return next((value for position, value in enumerate(values) if value in values[:position]), None)
+    """
+    >>> first_repeated(["a", "b", "a", "b"]), first_repeated(["a"])
+    ('a', None)
+    """
+    seen: set[str] = set()
+    for value in values:
+        if value in seen:
+            return value
+        seen.add(value)
+    return None
 
 
 def facet_text(value: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -18,6 +19,9 @@ from base.yaml_reading import YamlRefused
 Model = TypeVar("Model", bound=BaseModel)
 
 
+MOST = 200  # problems that are told; who reads a file of ten thousand mends it from its first ones
+
+
 class Problem(NamedTuple):
     """One thing wrong in a scheme file; `line` counts from 1, `key` is the dotted path, "" for the file as a whole."""
 
@@ -31,10 +35,12 @@ class Problem(NamedTuple):
 
 
 class SchemeError(ValueError):
-    """The file is no valid scheme. `problems` lists all that was found."""
+    """The file is no valid scheme. `problems` lists all that was found. `column`: where in the line of the only one,
+    counted from 1; 0 where the line says enough."""
 
-    def __init__(self, problems: list[Problem]) -> None:
+    def __init__(self, problems: list[Problem], column: int = 0) -> None:
         self.problems = problems
+        self.column = column
         super().__init__("\n".join(str(problem) for problem in problems))
 
 
@@ -50,11 +56,11 @@ def read(text: str, model: type[Model], *, begins: str) -> Model:
         root = yaml_reading.compose(text)
         if not isinstance(root, yaml.MappingNode):
             raise SchemeError([Problem(1, "", begins)])
-        if bad := list(bad_keys(root, ())):
+        if bad := list(itertools.islice(bad_keys(root, ()), MOST)):
             raise SchemeError(bad)
         data = yaml_reading.construct(root)
     except YamlRefused as refused:
-        raise SchemeError([Problem(refused.line, "", refused.reason)]) from refused
+        raise SchemeError([Problem(refused.line, "", refused.reason)], refused.column) from refused
     try:
         return model.model_validate(data)
     except ValidationError as error:
@@ -62,17 +68,16 @@ def read(text: str, model: type[Model], *, begins: str) -> Model:
 
 
 def told(root: yaml.Node, error: ValidationError) -> list[Problem]:
-    """The problems that a file has, each with the line of the deepest node of its path that stands in it."""
+    """The first problems that a file has, `MOST` at most, each with the line of the deepest node of its path that
+    stands in it."""
     details = error.errors()
     # A list that lost its items to errors of their own is "too short" as well; that follows and helps nobody.
-    causes = [d for d in details if d["type"] != "too_short" or not _has_deeper(d["loc"], details)]
+    above = {d["loc"][:n] for d in details for n in range(len(d["loc"]))}
+    causes = [d for d in details if d["type"] != "too_short" or d["loc"] not in above]
     # So is a question of an unknown kind said to lack its options.
     kinds = {d["loc"][:-1] for d in details if d["loc"][-1:] == ("kind",)}
-    return [_problem(root, d) for d in causes if not (d["loc"][-1:] == ("options",) and d["loc"][:-1] in kinds)]
-
-
-def _has_deeper(loc: tuple[int | str, ...], details: list[Any]) -> bool:
-    return any(len(other["loc"]) > len(loc) and other["loc"][: len(loc)] == loc for other in details)
+    causes = [d for d in causes if not (d["loc"][-1:] == ("options",) and d["loc"][:-1] in kinds)]
+    return [_problem(root, d) for d in causes[:MOST]]
 
 
 def bad_keys(node: yaml.Node, path: tuple[str, ...]) -> Iterator[Problem]:

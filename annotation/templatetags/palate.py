@@ -25,6 +25,7 @@ from annotation.labels import history
 from annotation.models import Assignment, Rater, Role, Sheet, Study, User
 from annotation.queries.grid import Cell, GridLine, GridStep, GridTable
 from annotation.queries.plan_picture import Crowd, Place
+from annotation.scheme import snippets
 from annotation.scheme.marking import Piece, compared
 from annotation.scheme.rewording import Difference
 from annotation.scheme.spec import QuestionSpec
@@ -76,6 +77,17 @@ def asks_at_length(table: GridTable) -> bool:
 def takes(question: QuestionSpec) -> str:
     """What an answer looks like that is no option."""
     return hint(question)
+
+
+@register.filter
+def kind_name(question: QuestionSpec) -> str:
+    return snippets.kind_name(question)
+
+
+@register.simple_tag
+def scheme_snippets() -> dict[str, object]:
+    """Questions to begin from, and what stands before the first one."""
+    return {"all": snippets.snippets(), "beginning": snippets.text_of("beginning")}
 
 
 @register.simple_tag

@@ -108,7 +108,7 @@ def change_scheme(request: AppRequest, study: Study) -> HttpResponse:
     """Another scheme in place of the study's, while nothing is labelled by it; then another wording of it."""
     if actions.has_answers(study):
         return rewording.reword(request, study)
-    form = NewSchemeForm(request.POST or None, request.FILES or None)
+    form = NewSchemeForm(request.POST or None, request.FILES or None, initial=_own_scheme(request, study))
     if request.method == "POST" and form.is_valid():
         given, source = form.chosen
         try:
@@ -121,6 +121,14 @@ def change_scheme(request: AppRequest, study: Study) -> HttpResponse:
             )
             return redirect("annotation:study", study.slug)
     return render(request, "annotation/change_scheme.html", {"study": study, "form": form})
+
+
+def _own_scheme(request: AppRequest, study: Study) -> dict[str, str] | None:
+    """The study's scheme to begin from, as its next version, where that is asked for."""
+    if request.GET.get("begin") != "own":
+        return None
+    asked = queries.asked_by(study.scheme, request.user)
+    return {"scheme_text": rewording.with_version(study.scheme.source, asked.next_version)}
 
 
 @require_http_methods(["GET", "POST"])

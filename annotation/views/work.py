@@ -17,7 +17,7 @@ from annotation.answers import transitions
 from annotation.evidence.beside import beside
 from annotation.evidence.matching import WordIndex
 from annotation.labels.tables import warnings_of
-from annotation.models import Assignment, Row, Sheet
+from annotation.models import Assignment, Column, Row, Sheet
 from annotation.people.access import AppRequest
 from annotation.queries import parts
 from annotation.scheme.spec import Layout, RowFacet, facet_word
@@ -67,7 +67,7 @@ def sheet(request: AppRequest, pk: int) -> HttpResponse:
         "sheet_text": doors.sheet_text(sheet),
         "palette": palette(grid),
         "checks": checks_for_script(grid),
-        "beginnings": _beginnings(grid),
+        "beginnings": beginnings(grid),
         "has_states": queries.has_states(sheet.study.scheme.parsed),
         "sentences": grid_messages(closed=sheet.closed_at is not None),
     }
@@ -86,7 +86,7 @@ def _warnings(grid: queries.Grid) -> list[tuple[int, int, dict[int, list[str]]]]
     return [(assignment, column, said) for (assignment, column), said in told.items()]
 
 
-def _beginnings(grid: queries.Grid) -> dict[int, dict[int, list[str]]]:
+def beginnings(grid: queries.Grid) -> dict[int, dict[int, list[str]]]:
     """What there is before the first step of a table: {assignment: {question: names}}; no hidden facet."""
     found: dict[int, dict[int, list[str]]] = {}
     for table in grid.tables:
@@ -113,9 +113,10 @@ def evidence(request: AppRequest, pk: int) -> HttpResponse:
 LINE = "line"  # in the place of a kind of match: the block is the column itself, and no words in it are marked
 
 
-def evidence_of(row: Row, *, hidden: bool = False) -> dict[str, Any]:
+def evidence_of(row: Row, *, hidden: bool = False, columns: Iterable[Column] | None = None) -> dict[str, Any]:
     """The row's text and facets, and where each column's words stand in it; of a table's line that is one of the
-    text, which one. `hidden`: also what no rater is shown: facets, and why it was withdrawn."""
+    text, which one. `hidden`: also what no rater is shown: facets, and why it was withdrawn. `columns`: those of its
+    sheet, each with its section, where they are not looked up."""
     blocks, scheme = row.blocks, row.sheet.study.scheme.parsed
     indexes = {
         section.key: WordIndex(blocks, language=row.language or "en", kinds=section.evidence, synonyms=scheme.synonyms)
@@ -126,7 +127,9 @@ def evidence_of(row: Row, *, hidden: bool = False) -> dict[str, Any]:
     for number, block in enumerate(blocks):
         lines.setdefault(block.text, []).append(number)
     hits: dict[int, dict[str, list[tuple[int, int, int, str, float]]]] = {}
-    for column in row.sheet.columns.select_related("section").order_by("section", "position"):
+    if columns is None:
+        columns = row.sheet.columns.select_related("section").order_by("section", "position")
+    for column in columns:
         index = indexes[column.section.key]
         found = hits.setdefault(column.pk, {})
         shown = scheme.section(column.section.key).column.facets
