@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from annotation.evidence.blocks import Block
 from annotation.evidence.kinds import PARAGRAPH
+from annotation.exchange import conversations
 from annotation.exchange.tables import FileLine, FileTable, Problems, TableError
 from base.sentences import gettext_noop
 
@@ -477,7 +478,7 @@ def row_headings(header: Sequence[str], kinds: Collection[str], facets: Collecti
             facets_at[facet] = i
         elif kind in kinds:
             blocks.append((i, kind))
-        elif _PARAGRAPHS.fullmatch(folded):
+        elif _PARAGRAPHS.fullmatch(folded) or folded in conversations.HEADINGS:
             blocks.append((i, PARAGRAPH))
         elif heading:
             unread.append(heading)
@@ -517,6 +518,17 @@ def row_records(table: FileTable, headings: RowHeadings, problems: Problems) -> 
         if not cells["row"]:
             problems.add(line.number, gettext_noop("This line names no row."))
             continue
+        try:
+            blocks = [block for i, kind in headings.blocks for block in _blocks(line.cells[i], kind)]
+        except conversations.NoConversation:
+            problems.add(
+                line.number,
+                gettext_noop(
+                    "This is no conversation: each message says who speaks (“role”, “from”, “author” or “speaker”) and "
+                    "what (“content”, “value” or “text”)."
+                ),
+            )
+            continue
         yield RowRecord(
             line=line.number,
             sheet=cells.get("sheet"),
@@ -524,15 +536,18 @@ def row_records(table: FileTable, headings: RowHeadings, problems: Problems) -> 
             title=cells.get("title", ""),
             url=cells.get("url", ""),
             language=cells.get("language", ""),
-            blocks=tuple(
-                Block(kind, text)
-                for i, kind in headings.blocks
-                for part in line.cells[i].splitlines()
-                if (text := part.strip())
-            ),
+            blocks=tuple(blocks),
             facets={facet: line.cells[i] for facet, i in headings.facets.items()},
             given=given,
         )
+
+
+def _blocks(cell: str, kind: str) -> Iterator[Block]:
+    """A conversation, or a text of which each line is a block."""
+    said = conversations.conversation(cell)
+    if said is not None:
+        return conversations.blocks_of(said, kind)
+    return (Block(kind, text) for part in cell.splitlines() if (text := part.strip()))
 
 
 class ColumnRecord(NamedTuple):

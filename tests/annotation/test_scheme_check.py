@@ -10,7 +10,7 @@ from html import unescape
 import pytest
 from django.urls import reverse
 
-from annotation import actions, queries
+from annotation import actions, doors, queries
 from annotation.evidence.blocks import Block
 from annotation.evidence.kinds import PARAGRAPH
 from annotation.models import Scheme, User
@@ -276,3 +276,14 @@ def test_pages_with_a_scheme_say_where_it_is_checked(leases: Leases, client_of: 
     for slug in ("fresh", "leases"):
         page = client_of(leases.manager).get(reverse("annotation:change-scheme", args=[slug])).content.decode()
         assert f'hx-post="{reverse("annotation:check-study-scheme", args=[slug])}"' in page
+
+
+@pytest.mark.parametrize("with_kinds", [True, False], ids=["kinds of its own", "headings"])
+def test_of_a_comparison_two_texts_stand_side_by_side(check: Check, with_kinds: bool) -> None:
+    text = doors.shipped_schemes()["text-pairs"].read_text(encoding="utf-8")
+    if not with_kinds:
+        text = text[: text.index("blocks:")] + text[text.index("row:\n  facets:") :]
+    shown = preview_of(check(text))
+    assert "data-beside" in shown
+    assert shown.count("<section>") == 2
+    assert shown.count("The text of one system.") == 2
