@@ -26,7 +26,14 @@ _ROLES = {
 
 
 class NoConversation(ValueError):
-    """A list is none, or a message of it has no speaker or says nothing that can be read."""
+    """A list is none, or a message of it has no speaker or says nothing that can be read.
+
+    `partly`: others of the list are messages.
+    """
+
+    def __init__(self, *, partly: bool) -> None:
+        super().__init__()
+        self.partly = partly
 
 
 def conversation(cell: str) -> list[tuple[str, str]] | None:
@@ -48,7 +55,10 @@ def conversation(cell: str) -> list[tuple[str, str]] | None:
         return None
     if not isinstance(of, list) or not any(isinstance(message, dict) for message in of):
         return None
-    return [_message(message) for message in of]
+    said = [_message(message) for message in of]
+    if None in said:
+        raise NoConversation(partly=any(said))
+    return [one for one in said if one is not None]
 
 
 def blocks_of(said: Sequence[tuple[str, str]], kind: str) -> Iterator[Block]:
@@ -68,35 +78,29 @@ def blocks_of(said: Sequence[tuple[str, str]], kind: str) -> Iterator[Block]:
             yield from (Block(kind, line) for line in lines[1:])
 
 
-def _message(message: Any) -> tuple[str, str]:
+def _message(message: Any) -> tuple[str, str] | None:
     if not isinstance(message, dict):
-        raise NoConversation
+        return None
     who = next((message[key] for key in _WHO if isinstance(message.get(key), str) and message[key].strip()), "")
-    if not who:
-        raise NoConversation
-    words = [text for key in _WHAT if key in message for text in _texts(message[key])]
-    words += list(_calls(message))
-    if not any(key in message for key in _WHAT) and not words:
-        raise NoConversation
+    contents = [_texts(message[key]) for key in _WHAT if key in message]
+    calls = list(_calls(message))
+    if not who or not (contents or calls) or None in contents:
+        return None
+    words = [text for texts in contents for text in texts or ()] + calls
     return storable(_ROLES.get(who.strip().casefold(), who.strip())), storable("\n".join(words))
 
 
-def _texts(content: Any) -> Iterator[str]:
-    """A text, or parts of which each is one or names what it is."""
-    if isinstance(content, str):
-        yield content
-    elif isinstance(content, list):
-        for part in content:
-            if isinstance(part, str):
-                yield part
-            elif isinstance(part, dict) and isinstance(part.get("text"), str):
-                yield part["text"]
-            elif isinstance(part, dict):
-                yield f"[{part.get('type', '…')}]"
-            else:
-                raise NoConversation
-    elif content is not None:
-        raise NoConversation
+def _texts(content: Any) -> list[str] | None:
+    """A text, or parts of which each is one or names what it is; None for something else."""
+    if content is None or isinstance(content, str):
+        return [content] if content else []
+    if not isinstance(content, list) or not all(isinstance(part, str | dict) for part in content):
+        return None
+    return [part if isinstance(part, str) else _part(part) for part in content]
+
+
+def _part(part: Mapping[str, Any]) -> str:
+    return part["text"] if isinstance(part.get("text"), str) else f"[{part.get('type', '…')}]"
 
 
 def _calls(message: Mapping[str, Any]) -> Iterator[str]:

@@ -69,6 +69,12 @@ def text_of(value: Any) -> str:
     return storable(value) if isinstance(value, str) else Json(storable(json.dumps(value, ensure_ascii=False)))
 
 
+def cell_of_row(value: Any) -> str:
+    """A value as a cell of a file of rows, in which a list of texts is a line each."""
+    is_of_texts = isinstance(value, list) and all(isinstance(one, str) for one in value)
+    return text_of("\n".join(value) if is_of_texts else value)
+
+
 def whole(stream: BinaryIO, name: str) -> str:
     stream.seek(0)
     try:

@@ -6,14 +6,14 @@ Pure Python: no Django, no database. docs/import.md says what becomes which colu
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from annotation.answers import AnswerKind, Value
 from annotation.answers.spans import ENTRIES, SPANS
 from annotation.exchange import workbooks
-from annotation.exchange.json_reading import Json, Record, elements, objects_of_lines, text_of, whole
+from annotation.exchange.json_reading import Json, Record, cell_of_row, elements, objects_of_lines, text_of, whole
 from annotation.exchange.marked.opening import open_marked_labels, open_marked_rows
 from annotation.exchange.marked.texts import MarkedText
 from annotation.exchange.tables import (
@@ -83,6 +83,12 @@ class JsonTable(FileTable):
     def _records(self, problems: Problems) -> Iterator[Record]:
         return _tasks(self.stream, self.name, problems) if self.is_list else _json_lines(self.stream, self.name)
 
+    def _headed(self, problems: Problems) -> Iterator[Record]:
+        """The records, whose answers need not be there: only their columns are asked for."""
+        if not self.is_list:
+            return self._records(problems)
+        return _tasks(self.stream, self.name, problems, only_headings=True)
+
 
 @dataclass(frozen=True)
 class JsonRows(JsonTable):
@@ -90,6 +96,9 @@ class JsonRows(JsonTable):
 
     def _records(self, problems: Problems) -> Iterator[Record]:
         return _listed(self.stream, self.name) if self.is_list else _lines_of_rows(self.stream, self.name)
+
+    def _headed(self, problems: Problems) -> Iterator[Record]:
+        return self._records(problems)
 
 
 def open_labels(stream: BinaryIO, *, name: str, max_bytes: int) -> FileTable:
@@ -143,7 +152,7 @@ def _open_json(stream: BinaryIO, of: type[JsonTable], *, name: str, max_bytes: i
     is_list = stream.read(200).lstrip()[:1] == b"["
     table = of(stream, name, "utf-8", "", (), is_list)
     problems = Problems(name)
-    header = tuple(dict.fromkeys(key for record in table._records(problems) for key in record.values))
+    header = tuple(dict.fromkeys(key for record in table._headed(problems) for key in record.values))
     if not header and problems.total:
         header = ("rater", "row", "answer")  # so that the problems are read, and told
     if not header:
@@ -172,25 +181,18 @@ def _texts_of_row(of: Mapping[str, Any]) -> dict[str, str]:
     """The columns that a row makes. Of a task of Label Studio those of its “data”, and its number as the row, as where
     labels are read; a list of texts is a line each."""
     data = of["data"] if isinstance(of.get("data"), dict) else of
-    cells = {
-        storable(key): text_of("\n".join(value) if isinstance(value, list) and _are_texts(value) else value)
-        for key, value in data.items()
-        if key != _STARTS
-    }
+    cells = {storable(key): cell_of_row(value) for key, value in data.items() if key != _STARTS}
     if data is not of and (number := text_of(of.get("id"))):
         cells.setdefault("row", number)
     return cells
 
 
-def _are_texts(values: list[Any]) -> bool:
-    return all(isinstance(value, str) for value in values)
-
-
 # --- Label Studio ----------------------------------------------------------------------------------------------------
 
 
-def _tasks(stream: BinaryIO, name: str, problems: Problems) -> Iterator[Record]:
+def _tasks(stream: BinaryIO, name: str, problems: Problems, *, only_headings: bool = False) -> Iterator[Record]:
     """A record for each result of each annotation and prediction; withdrawn annotations are left out."""
+    results_of = _first_of_controls if only_headings else _of_controls
     for line, task in elements(whole(stream, name), name):
         if not isinstance(task, dict) or not isinstance(task.get("data"), dict):
             raise TableError(
@@ -200,7 +202,7 @@ def _tasks(stream: BinaryIO, name: str, problems: Problems) -> Iterator[Record]:
                 line=line,
                 file=name,
             )
-        yield from _of_task(line, task, problems)
+        yield from _of_task(line, task, results_of, problems)
 
 
 def _listed(stream: BinaryIO, name: str) -> Iterator[Record]:
@@ -211,7 +213,10 @@ def _listed(stream: BinaryIO, name: str) -> Iterator[Record]:
         yield Record(line, _texts_of_row(of))
 
 
-def _of_task(line: int, task: Mapping[str, Any], problems: Problems) -> Iterator[Record]:
+_Results = Callable[[Iterable[Mapping[str, Any]], MarkedText], Iterator[Mapping[str, Any]]]
+
+
+def _of_task(line: int, task: Mapping[str, Any], results_of: _Results, problems: Problems) -> Iterator[Record]:
     data = _texts(task["data"])
     data.setdefault("row", text_of(task.get("id", "")))
     text = _marked_text(task["data"])
@@ -219,11 +224,11 @@ def _of_task(line: int, task: Mapping[str, Any], problems: Problems) -> Iterator
         if annotation.get("was_cancelled"):
             continue
         who = {"rater": _who(annotation), "rater_kind": "gold" if annotation.get("ground_truth") else ""}
-        for result in _of_controls(_objects(annotation.get("result")), text):
+        for result in results_of(_objects(annotation.get("result")), text):
             yield from _of_result(line, result, {**data, **who}, problems)
     for prediction in _objects(task.get("predictions")):
         who = {"rater": text_of(prediction.get("model_version")) or "model", "rater_kind": "judge"}
-        for result in _of_controls(_objects(prediction.get("result")), text):
+        for result in results_of(_objects(prediction.get("result")), text):
             yield from _of_result(line, result, {**data, **who}, problems)
 
 
@@ -244,7 +249,7 @@ def _who(annotation: Mapping[str, Any]) -> str:
 def _marked_text(data: Mapping[str, Any]) -> MarkedText:
     """The text of a task, in blocks as it says, or as its lines become blocks where rows are imported."""
     said, text = data.get(_STARTS), data.get("text")
-    starts = sorted(said) if isinstance(said, list) and all(type(one) is int for one in said) else ()
+    starts = said if isinstance(said, list) and all(type(one) is int for one in said) else ()
     return MarkedText(text if isinstance(text, str) else None, starts)
 
 
@@ -263,6 +268,19 @@ def _of_controls(results: Iterable[Mapping[str, Any]], text: MarkedText) -> Iter
             known = {name: meta.get(name) for name in ("entry", "fields")} if isinstance(meta, Mapping) else {}
             spans.append({**result["value"], **text.moved(result["value"]), **known})
         yield {**first, "value": {"spans": spans, "blocks": text.extents, "text": text.digest}}
+
+
+def _first_of_controls(results: Iterable[Mapping[str, Any]], _text: MarkedText) -> Iterator[Mapping[str, Any]]:
+    """As `_of_controls`, without the words that are marked."""
+    marked = set[str]()
+    for result in results:
+        if result.get("type") == SPANS and isinstance(result.get("value"), Mapping):
+            if (control := text_of(result.get("from_name"))) in marked:
+                continue
+            marked.add(control)
+            yield {**result, "value": {"spans": ()}}
+        else:
+            yield result
 
 
 def _of_result(line: int, result: Mapping[str, Any], known: Mapping[str, str], problems: Problems) -> Iterator[Record]:

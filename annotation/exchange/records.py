@@ -449,6 +449,7 @@ class RowHeadings:
     blocks: tuple[tuple[int, str], ...]  # in the order of the file, which is the order of reading
     facets: Mapping[str, int]
     unread: tuple[str, ...]
+    conversations: frozenset[int] = frozenset()  # columns in which a list is nothing else
 
 
 def row_headings(header: Sequence[str], kinds: Collection[str], facets: Collection[str] = ()) -> RowHeadings:
@@ -462,7 +463,7 @@ def row_headings(header: Sequence[str], kinds: Collection[str], facets: Collecti
         TableError: no heading that names the rows, several, or one that stands there twice.
     """
     at: dict[str, int] = {}
-    blocks, unread = [], []
+    blocks, unread, said = [], [], set[int]()
     facets_at: dict[str, int] = {}
     for i, heading in enumerate(header):
         folded = fold_heading(heading)
@@ -480,6 +481,7 @@ def row_headings(header: Sequence[str], kinds: Collection[str], facets: Collecti
             blocks.append((i, kind))
         elif _PARAGRAPHS.fullmatch(folded) or folded in conversations.HEADINGS:
             blocks.append((i, PARAGRAPH))
+            said |= {i} if folded in conversations.HEADINGS else set()
         elif heading:
             unread.append(heading)
     if {"rater", "answer"} <= {fold_heading(heading) for heading in unread}:
@@ -497,7 +499,7 @@ def row_headings(header: Sequence[str], kinds: Collection[str], facets: Collecti
             ),
             headings=", ".join(text for text in header if text),
         )
-    return RowHeadings(at, tuple(blocks), facets_at, tuple(unread))
+    return RowHeadings(at, tuple(blocks), facets_at, tuple(unread), frozenset(said))
 
 
 def names_rows(heading: str) -> bool:
@@ -511,6 +513,7 @@ def row_records(table: FileTable, headings: RowHeadings, problems: Problems) -> 
     given = frozenset({*at, *(["blocks"] if headings.blocks else [])})
     names = [at[name] for name in ("row", "sheet") if name in at]
     read = [*at.values(), *headings.facets.values(), *(place for place, _kind in headings.blocks)]
+    plain = {i for i, heading in enumerate(table.header) if heading in table.plain}
     for line in table.lines(problems):
         if not _is_readable(line, names, read, problems):
             continue
@@ -519,7 +522,11 @@ def row_records(table: FileTable, headings: RowHeadings, problems: Problems) -> 
             problems.add(line.number, gettext_noop("This line names no row."))
             continue
         try:
-            blocks = [block for i, kind in headings.blocks for block in _blocks(line.cells[i], kind)]
+            blocks = [
+                block
+                for i, kind in headings.blocks
+                for block in _blocks(line.cells[i], kind, is_plain=i in plain, is_said=i in headings.conversations)
+            ]
         except conversations.NoConversation:
             problems.add(
                 line.number,
@@ -542,9 +549,19 @@ def row_records(table: FileTable, headings: RowHeadings, problems: Problems) -> 
         )
 
 
-def _blocks(cell: str, kind: str) -> Iterator[Block]:
-    """A conversation, or a text of which each line is a block."""
-    said = conversations.conversation(cell)
+def _blocks(cell: str, kind: str, *, is_plain: bool, is_said: bool) -> Iterator[Block]:
+    """A conversation, or a text of which each line is a block.
+
+    Args:
+        is_plain: the cell is a text, whatever it looks like.
+        is_said: a list of objects in it is a conversation. Elsewhere it may be a text that is JSON.
+    """
+    try:
+        said = None if is_plain else conversations.conversation(cell)
+    except conversations.NoConversation as error:
+        if is_said or error.partly:
+            raise
+        said = None
     if said is not None:
         return conversations.blocks_of(said, kind)
     return (Block(kind, text) for part in cell.splitlines() if (text := part.strip()))

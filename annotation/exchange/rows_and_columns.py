@@ -122,7 +122,7 @@ class _Files:
         if rows is not None:
             known = kinds.known(study.scheme.parsed.block_kinds)
             self._headings = row_headings(rows.header, known, self.spec.keys)
-            self.imported.unread = self._headings.unread
+            self.imported.unread = tuple(one for one in self._headings.unread if one not in rows.silent)
             self.imported.textless = bool(self._headings.unread) and not self._headings.blocks
 
     # --- checking; nothing is written ---

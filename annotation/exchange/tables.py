@@ -145,6 +145,11 @@ class FileTable:
         return frozenset()
 
     @property
+    def plain(self) -> frozenset[str]:
+        """Headings of texts that are taken as they stand, since something counts their characters."""
+        return frozenset()
+
+    @property
     def raters_of_files(self) -> tuple[str, ...]:
         """Who answered, where it is told by the names of files alone."""
         return ()

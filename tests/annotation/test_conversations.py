@@ -114,3 +114,15 @@ def test_lists_of_texts_and_of_numbers_are_none() -> None:
     assert conversation("[1, 2]") is None
     assert conversation("[") is None
     assert conversation("[" * 100_000) is None
+
+
+@pytest.mark.parametrize("heading", ["text", "evidence_list"])
+def test_a_text_that_is_json_stays_one(study: Study, heading: str) -> None:
+    """As where the outputs of programs are labelled; where some are messages, the others are a problem."""
+    text = json.dumps([{"name": "Ann", "from": "Brno", "value": 7}, 3])
+    [[(_kind, said)]] = brought(study, json.dumps({"id": 1, heading: text}))
+    assert said == text
+    with pytest.raises(ImportRefused):
+        brought(study, json.dumps({"id": 2, heading: [*CHAT, {"content": "Who said that?"}]}))
+    with pytest.raises(ImportRefused):
+        brought(study, json.dumps({"id": 2, "chat": text}))

@@ -19,7 +19,7 @@ from annotation.exchange.tables import Problems, TableError
 from base.sentences import gettext_noop
 
 TEXT, MARKS = ".txt", ".ann"
-_MARKED = re.compile(r"T\d+\t(\S+) (\d+) (\d+)\t.*")
+_MARKED = re.compile(r"T\d+\t(\S+) (\d{1,9}) (\d{1,9})\t(.*)")
 # What else a line of brat may be: relations, events, attributes and what is normalised or equal; notes are passed over.
 _MORE = {"R": "relations", "*": "relations", "E": "events", "A": "attributes", "M": "attributes", "N": "normalisations"}
 
@@ -49,7 +49,18 @@ class BratSource:
                 spans, more = [], dict[str, str]()
                 for number, line in enumerate(lines, before + 1):
                     if found := _MARKED.fullmatch(line.rstrip("\r")):
-                        spans.append(Span(int(found[2]), int(found[3]), found[1]))
+                        span = Span(int(found[2]), int(found[3]), found[1])
+                        if found[4].split() == text[span.start : span.end].split():
+                            spans.append(span)
+                            continue
+                        problems.add(
+                            number,
+                            gettext_noop("From %(start)s to %(end)s “%(row)s” has not “%(words)s”, as is said here."),
+                            start=span.start,
+                            end=span.end,
+                            row=stem,
+                            words=found[4].strip()[:80],
+                        )
                     elif line.startswith("T"):
                         problems.add(
                             number,

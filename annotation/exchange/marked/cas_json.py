@@ -61,7 +61,7 @@ def _structures(found: Any) -> Iterator[Mapping[str, Any]]:
     """In a list, or by their numbers."""
     if isinstance(found, dict):
         known = ((key, one) for key, one in found.items() if isinstance(one, dict))
-        yield from ({"%ID": int(key) if key.isdecimal() else key, **one} for key, one in known)
+        yield from ({"%ID": int(key) if key.isdecimal() and len(key) < 10 else key, **one} for key, one in known)
     elif isinstance(found, list):
         yield from (one for one in found if isinstance(one, dict))
 

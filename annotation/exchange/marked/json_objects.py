@@ -28,11 +28,18 @@ _OF_LABELS = frozenset(
 )
 # What `--row` and `--answer` may name of others'.
 RAW = ("id", "accept", "label")
+# What is no row's: texts, marks, what programs note.
 _NO_ABOUT = frozenset(
     {
-        *("text", "data", "label", "labels", "entities", "cats", "relations", "Comments", "id", "row"),
-        *("spans", "tokens", "answer", "options", "accept", "meta", "origin", "block_starts", "versions", "sessions"),
-        *("config", "is_skipped", "priority", "score", "annotation_approver"),
+        *("text", "data", "entities", "relations", "Comments", "row", "spans", "tokens", "origin", "block_starts"),
+        *("versions", "sessions", "config"),
+    }
+)
+# Words of these programs which may be a row's where a facet is called so, and are not missed where none is.
+BESIDE = frozenset(
+    {
+        *("label", "labels", "cats", "id", "answer", "options", "accept", "meta"),
+        *("is_skipped", "priority", "score", "annotation_approver"),
     }
     | (_OF_LABELS - {"sheet"})
 )
@@ -72,7 +79,8 @@ def program_of(of: Mapping[str, Any]) -> Program | Literal["", "either"]:
         return "either"
     if all(_doccano_span(one) for one in labels):
         return Program.SPANS
-    return Program.CLASSES if _name(of) and all(isinstance(one, str) for one in labels) else ""
+    is_long = {"row", "rater"} <= of.keys() and "origin" not in of  # a line of labels as docs/import.md has them
+    return Program.CLASSES if _name(of) and not is_long and all(isinstance(one, str) for one in labels) else ""
 
 
 def _is_task(of: Mapping[str, Any]) -> bool:
@@ -187,9 +195,16 @@ def _document(
         given=tuple(given),
         rater=rater,
         known=known,
-        about={key: said for key, said in about.items() if key not in _NO_ABOUT and key[:1] != "_"},
+        about={key: said for key, said in about.items() if _is_about(key, said, is_ours=isinstance(origin, dict))},
         starts=tuple(starts) if isinstance(starts, list) and all(type(one) is int for one in starts) else (),
     )
+
+
+def _is_about(key: str, said: Any, *, is_ours: bool) -> bool:
+    """Whether a value is the row's."""
+    if key in BESIDE:
+        return not is_ours and isinstance(said, str | bool | int | float)
+    return key not in _NO_ABOUT and key[:1] != "_"
 
 
 def _name(of: Mapping[str, Any]) -> str:

@@ -41,6 +41,8 @@ def _opened(stream: BinaryIO, of: type[MarkedTable], *, name: str, max_bytes: in
         source = archives.InceptionSource(stream, name)
     else:
         source = _of_json(stream, name)
+        if source is not None:
+            check_size(stream, name=name, max_bytes=max_bytes)
     return opened(source, of, FileTable(stream, name, "utf-8", "", ())) if source is not None else None
 
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from annotation.answers import AnswerKind, AnswerRefused, Value
 from annotation.answers.places import places_in
 from annotation.answers.spans import SPANS, refuse_unsaid
-from annotation.exchange.json_reading import Json, Record, text_of
+from annotation.exchange.json_reading import Json, Record, cell_of_row
 from annotation.exchange.marked.documents import Document, Given, Source
-from annotation.exchange.marked.json_objects import RAW
+from annotation.exchange.marked.json_objects import BESIDE, RAW
 from annotation.exchange.marked.texts import MarkedText
 from annotation.exchange.tables import FileLine, FileTable, Gaps, Problems, TableError, check_headings
 from annotation.scheme.spec import QuestionSpec
@@ -160,10 +160,18 @@ def _said(document: Document, given: Given, text: MarkedText, problems: Problems
 class MarkedRows(MarkedTable):
     """The texts, each once, though several people marked words in it."""
 
+    @property
+    def silent(self) -> frozenset[str]:
+        return BESIDE
+
+    @property
+    def plain(self) -> frozenset[str]:
+        return frozenset({"text"})
+
     def records(self, problems: Problems) -> Iterator[Record]:
         seen = set[tuple[str, str, str]]()
         for document in self.source.documents(Problems(self.name)):
-            about = {storable(key): text_of(said) for key, said in document.about.items()}
+            about = {storable(key): cell_of_row(said) for key, said in document.about.items()}
             digest = MarkedText(document.text, document.starts).digest
             key = (about.get("sheet", ""), document.name, digest)
             if key not in seen:

@@ -45,7 +45,8 @@ class MarkedText:
         if self._text is None:
             return [(0, _ENDLESS)]
         if self._starts:
-            begins = [self.stored(start) for start in self._starts]
+            inside = {start for start in self._starts if 0 <= start <= len(self._text)}
+            begins = sorted({0, *map(self.stored, inside)})
             return list(zip(begins, [*(start - 1 for start in begins[1:]), len(self._stored)], strict=True))
         found, at = [], 0
         for line in self._stored.splitlines(keepends=True):

@@ -23,11 +23,13 @@ from base.sentences import gettext_noop
 _FORMAT, _TEXT, _SPANS = "#FORMAT=WebAnno TSV 3", "#Text=", "#T_SP="
 _RELATIONS = ("#T_RL=", "#T_CH=")
 _TOKEN = re.compile(r"\d+-\d+(\.\d+)?")
-_OFFSETS = re.compile(r"(\d+)-(\d+)")
-_STACKED = re.compile(r"((?:[^\\|]|\\.)*)(?:\||\Z)", re.DOTALL)
-_NUMBERED = re.compile(r"(.*?)(?<!\\)\[(\d+)\]", re.DOTALL)
+_OFFSETS = re.compile(r"(\d{1,9})-(\d{1,9})")
+_BETWEEN = re.compile(r"\\.|\|", re.DOTALL)  # an escaped sign, or what stands between stacked values
+_NUMBER = re.compile(r"\[(\d{1,9})\]\Z")
 _ESCAPED = re.compile(r"\\(->|.)", re.DOTALL)
 _SIGNS = {"n": "\n", "t": "\t", "r": "\r"}
+# Units between two sentences, of which the file says nothing but how many they are: more are none of a document's.
+_MOST_BETWEEN = 100_000
 
 
 def is_webanno(start: bytes) -> bool:
@@ -43,8 +45,14 @@ class _Layer(NamedTuple):
 
 @dataclass
 class _Reading:
-    text: str = ""
-    units: int = 0  # of the text, in UTF-16
+    """`text` and `units` (of UTF-16): up to the end of the sentence that was begun last: `last`, from `begins`.
+    `sentence`: lines of one whose first token is still to come."""
+
+    text: list[str] = field(default_factory=list)
+    units: int = 0
+    last: str = ""
+    last_units: Utf16 = field(default_factory=lambda: Utf16.of(""))
+    begins: int = 0
     sentence: list[str] = field(default_factory=list)
     # Of each layer its spans, by their numbers, or by the token where they have none.
     spans: dict[str, dict[tuple[str, int], Stretch]] = field(default_factory=dict)
@@ -86,24 +94,47 @@ def read(data: bytes, name: str) -> Layered:
                     file=name,
                 )
             begin, end = int(offsets[1]), int(offsets[2])
-            _begin_sentence(reading, begin)
+            token = _plain(cells[2])
+            if not _begin_sentence(reading, begin, token) or not _has(reading, begin, end, token):
+                raise TableError(
+                    gettext_noop(
+                        "Line %(line)s of “%(file)s”: from %(start)s to %(end)s of the sentences above it there is no "
+                        "“%(words)s”."
+                    ),
+                    line=number,
+                    file=name,
+                    start=begin,
+                    end=end,
+                    words=token[:80],
+                )
             for layer_of in layers:
                 if layer_of.counts:
                     _add(reading, layer_of, cells, begin, end)
-    found = Layered(reading.text, passed_over=passed_over)
+    found = Layered("".join(reading.text), passed_over=passed_over)
     found.layers = {layer: list(of.values()) for layer, of in reading.spans.items()}
     return found
 
 
-def _begin_sentence(reading: _Reading, begin: int) -> None:
-    """Put a sentence where its first token begins."""
+def _begin_sentence(reading: _Reading, begin: int, token: str) -> bool:
+    """Put a sentence where its first token says that it is; whether it has a place there."""
     if not reading.sentence:
-        return
+        return True
     sentence = "\n".join(reading.sentence)
-    gap = "\n" * max(begin - reading.units, 0)
-    reading.text += gap + sentence
-    reading.units += len(gap) + Utf16.of(sentence).length
-    reading.sentence = []
+    units = Utf16.of(sentence)
+    begins = begin - Utf16.of(sentence[: max(sentence.find(token), 0)]).length
+    between = begins - reading.units
+    if not 0 <= between <= _MOST_BETWEEN:
+        return False
+    reading.text += ["\n" * between, sentence]
+    reading.units = begins + units.length
+    reading.last, reading.last_units, reading.begins, reading.sentence = sentence, units, begins, []
+    return True
+
+
+def _has(reading: _Reading, begin: int, end: int, token: str) -> bool:
+    """Whether a token stands where it says: else all that is marked would be somewhere else."""
+    start, stop = (reading.last_units.code_point(at - reading.begins) for at in (begin, end))
+    return start is not None and stop is not None and reading.last[start:stop] == token
 
 
 def _add(reading: _Reading, layer: _Layer, cells: list[str], begin: int, end: int) -> None:
@@ -132,12 +163,20 @@ def _stacked(cell: str) -> list[tuple[str, int]]:
     """The values of a cell, each with its number or 0: “PER[1]|ORG[2]”; none for “_”, "" for “*”."""
     if cell in ("", "_"):
         return []
-    found = []
-    for value in _STACKED.findall(cell)[:-1] if cell else ():
-        numbered = _NUMBERED.fullmatch(value)
-        said, number = (numbered[1], int(numbered[2])) if numbered else (value, 0)
+    found, at = [], 0
+    for end in [*(one.start() for one in _BETWEEN.finditer(cell) if one[0] == "|"), len(cell)]:
+        said, number = cell[at:end], 0
+        if (numbered := _NUMBER.search(said)) and not _is_escaped(said, numbered.start()):
+            said, number = said[: numbered.start()], int(numbered[1])
         found.append(("" if said == "*" else _plain(said), number))
+        at = end + 1
     return found
+
+
+def _is_escaped(text: str, at: int) -> bool:
+    """Whether the backslashes before a sign, each of which escapes the next one, leave one for it."""
+    before = text[:at]
+    return (len(before) - len(before.rstrip("\\"))) % 2 == 1
 
 
 def _plain(text: str) -> str:
