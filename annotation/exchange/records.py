@@ -6,9 +6,10 @@ Pure Python: no Django, no database. Which rater, row or option of a study a wor
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from annotation.evidence.blocks import Block
@@ -500,6 +501,36 @@ def row_headings(header: Sequence[str], kinds: Collection[str], facets: Collecti
             headings=", ".join(text for text in header if text),
         )
     return RowHeadings(at, tuple(blocks), facets_at, tuple(unread), frozenset(said))
+
+
+_ENOUGH = 1000  # lines in which the first cell of a column is looked for
+
+
+def told_apart(table: FileTable, headings: RowHeadings) -> RowHeadings:
+    """The headings without those of conversations that are beside texts and have none: “messages” may be how many there
+    are, “chat” where a text is from. These are not read. The first lines are read where there is such a heading.
+
+    Raises:
+        TableError: the file is not readable.
+    """
+    open_ = set(headings.conversations)
+    if not {i for i, _kind in headings.blocks} - open_:
+        return headings
+    others = set[int]()
+    lines = itertools.islice(table.lines(Problems(table.name)), _ENOUGH) if open_ else ()
+    for line in lines:
+        for i in {i for i in open_ if line.cells[i]}:
+            open_.remove(i)
+            if not line.cells[i].startswith("["):
+                others.add(i)
+        if not open_:
+            break
+    return replace(
+        headings,
+        blocks=tuple((i, kind) for i, kind in headings.blocks if i not in others),
+        unread=(*headings.unread, *(table.header[i] for i in sorted(others))),
+        conversations=headings.conversations - others,
+    )
 
 
 def names_rows(heading: str) -> bool:

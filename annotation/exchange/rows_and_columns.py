@@ -25,7 +25,7 @@ from annotation.evidence import kinds
 from annotation.evidence.blocks import blocks_to_json
 from annotation.exchange import arrivals
 from annotation.exchange.label_imports import Doing, is_large
-from annotation.exchange.records import RowRecord, column_records, row_headings, row_records
+from annotation.exchange.records import RowRecord, column_records, row_headings, row_records, told_apart
 from annotation.exchange.row_imports import (
     COLUMNS_STAND,
     Imported,
@@ -121,7 +121,7 @@ class _Files:
         self._named: dict[str, Sheet] = {}
         if rows is not None:
             known = kinds.known(study.scheme.parsed.block_kinds)
-            self._headings = row_headings(rows.header, known, self.spec.keys)
+            self._headings = told_apart(rows, row_headings(rows.header, known, self.spec.keys))
             self.imported.unread = tuple(one for one in self._headings.unread if one not in rows.silent)
             self.imported.textless = bool(self._headings.unread) and not self._headings.blocks
 

@@ -91,7 +91,7 @@ def doccano(files: Files, table: LabelTable, blocks: Iterable[Sequence[str]], qu
     """doccano's JSONL as it exports it: [start, end, label] of marked words, the labels of options. What of a study has
     several questions is in folders that are called as they are."""
     known = _Known(table)
-    names = file_names(rater.code for rater in table.raters)
+    names = file_names(map(_said_in_full, (rater.code for rater in table.raters)))
     written: dict[tuple[int, int], list[tuple[int, int]]] = {}  # where the lines of a file stand in the spool
     with tempfile.TemporaryFile() as spool:
         for answer in _answers(table, places_of(table, questions), blocks):
@@ -107,6 +107,11 @@ def doccano(files: Files, table: LabelTable, blocks: Iterable[Sequence[str]], qu
         for (question, rater), lines in sorted(written.items()):
             folder = f"{folder_of[question]}/" if folder_of else ""
             files.add(f"{folder}{names[rater]}.jsonl", _pieces(spool, lines))
+
+
+def _said_in_full(code: str) -> str:
+    """A code that is a file's name which is read as somebody's: “all” is everybody's in doccano, “.a” is hidden."""
+    return f"_{code}" if code.startswith(".") or code.lower() == "all" else code
 
 
 def _pieces(spool: BinaryIO, lines: Sequence[tuple[int, int]]) -> Iterator[bytes]:

@@ -126,3 +126,14 @@ def test_a_text_that_is_json_stays_one(study: Study, heading: str) -> None:
         brought(study, json.dumps({"id": 2, heading: [*CHAT, {"content": "Who said that?"}]}))
     with pytest.raises(ImportRefused):
         brought(study, json.dumps({"id": 2, "chat": text}))
+
+
+def test_beside_a_text_messages_may_be_a_number_of_them(study: Study) -> None:
+    imported = rows_in(study, "row,text,messages,chat\n1,Hello.,,\n2,Bye.,5,yes\n")
+    assert [[block.text for block in row.blocks] for row in Row.objects.order_by("position")] == [["Hello."], ["Bye."]]
+    assert set(imported.unread) == {"messages", "chat"}
+    cell = json.dumps(CHAT[:1]).replace('"', '""')
+    rows_in(study, f'row,text,messages\n3,Hello.,"{cell}"\n')
+    assert [block.text for block in Row.objects.get(name="3").blocks] == ["Hello.", "System", "Be brief."]
+    rows_in(study, "row,chat\n4,We spoke.\n")
+    assert [block.text for block in Row.objects.get(name="4").blocks] == ["We spoke."]

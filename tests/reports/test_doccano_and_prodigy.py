@@ -16,6 +16,7 @@ from pytest_django import Settings
 from annotation import actions as annotating
 from annotation.actions import Answer, Refused
 from annotation.evidence.blocks import Block
+from annotation.exchange.tables import TableError
 from annotation.models import Label, Question, Rater, Role, Study
 from reports import actions
 from reports.data.arrays import Filters
@@ -135,6 +136,9 @@ def test_what_somebody_else_labelled_there_is_theirs(study: Study) -> None:
     bring(study, lines({**task, "_annotator_id": "cid", "_session_id": "cid"}), "back.jsonl")
     assert said(study)["7", "cid", "names"] == []
     assert Rater.objects.get(study=study, code="cid").kind == Rater.Kind.PERSON
+    began = "2026-01-02_03-04-05"  # a session without a name
+    with pytest.raises(TableError, match="does not say who marked its words"):
+        bring(study, lines({**task, "_annotator_id": began, "_session_id": began}), "back.jsonl")
     with zipfile.ZipFile(io.BytesIO(exported(study, "doccano"))) as archive:
         bring(study, archive.read("names/J1.jsonl"), "dan.jsonl")
     assert Rater.objects.get(study=study, code="dan").kind == Rater.Kind.PERSON
@@ -188,3 +192,13 @@ def test_a_frozen_report_has_its_own(study: Study) -> None:
     assert file_name(asked) == f"news-report-{frozen.pk}-prodigy.jsonl"
     assert len(exported(study, "prodigy", report=frozen).splitlines()) == 16
     assert len(exported(study, "prodigy").splitlines()) == 17
+
+
+@pytest.mark.parametrize("code", ["all", "ALL", ".ann", "ann (1)", "2026-01-02_03-04-05"])
+@pytest.mark.parametrize(("form", "name"), [("prodigy", "news-prodigy.jsonl"), ("doccano", "news-doccano.zip")])
+def test_whatever_somebody_is_called_their_work_comes_back_as_theirs(
+    study: Study, form: str, name: str, code: str
+) -> None:
+    Rater.objects.filter(study=study, code="ben").update(code=code)
+    again = bring(study, exported(study, form), name)
+    assert (again.nothing_new, again.unchanged) == (True, 16)

@@ -174,7 +174,8 @@ class JsonSource:
                 given.append(Given(spans=spans))
             if isinstance(accepted, list):
                 given.append(Given(chosen=tuple(map(text_of, accepted))))
-        rater = "" if _SESSION.fullmatch(rater) else rater
+        if _SESSION.fullmatch(rater) and not _is_by(of, rater):
+            rater = ""
         return _document(line, of, text, given, rater, known)
 
 
@@ -183,7 +184,7 @@ def _document(
 ) -> Document:
     meta: Mapping[str, Any] = found if isinstance(found := of.get("meta"), dict) else {}
     origin = of.get("origin")
-    if isinstance(origin, dict) and origin.get("by") == rater:  # else somebody has labelled it there since
+    if isinstance(origin, dict) and _is_by(of, rater):  # else somebody has labelled it there since
         known = {**known, **{key: text_of(said) for key, said in origin.items() if key in _OF_LABELS}}
         rater = text_of(origin.get("rater", rater))
     about = {**meta, **of}
@@ -198,6 +199,11 @@ def _document(
         about={key: said for key, said in about.items() if _is_about(key, said, is_ours=isinstance(origin, dict))},
         starts=tuple(starts) if isinstance(starts, list) and all(type(one) is int for one in starts) else (),
     )
+
+
+def _is_by(of: Mapping[str, Any], rater: str) -> bool:
+    """Whether a line of ours is by whom it went out."""
+    return isinstance(origin := of.get("origin"), dict) and origin.get("by") == rater
 
 
 def _is_about(key: str, said: Any, *, is_ours: bool) -> bool:
