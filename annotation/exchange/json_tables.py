@@ -6,6 +6,7 @@ Pure Python: no Django, no database. docs/import.md says what becomes which colu
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO
@@ -37,6 +38,7 @@ _NO_COLUMNS = frozenset({"scores", _STARTS})
 _A_LABEL = '{"rater": "A1", "row": "7", "answer": "yes"}'
 _A_ROW = '{"row": "7", "text": "…"}'
 _MARKED = f'{{"type": "{SPANS}"'  # how the JSON of an answer begins that marks words
+_DIGEST, _END = re.compile(r'"text": "(\d+:[0-9a-f]+)"\}\}\Z'), 80  # and how it ends
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,10 @@ class JsonTable(FileTable):
         return kind.from_label_studio(spec, json.loads(answer))
 
     def text_digest(self, answer: str) -> str:
-        return str(json.loads(answer)["value"].get("text", "")) if answer.startswith(_MARKED) else ""
+        if not answer.startswith(_MARKED):
+            return ""
+        found = _DIGEST.search(answer, max(len(answer) - _END, 0))
+        return found[1] if found else ""
 
     def in_words(self, answer: str) -> str:
         if isinstance(answer, Json):
@@ -257,16 +262,19 @@ def _of_controls(results: Iterable[Mapping[str, Any]], text: MarkedText) -> Iter
     """The results, those of one control that mark words as one, since together they are one answer."""
     marked: dict[str, list[Mapping[str, Any]]] = {}
     for result in results:
-        if result.get("type") == SPANS and isinstance(result.get("value"), Mapping):
-            marked.setdefault(text_of(result.get("from_name")), []).append(result)
+        if _marks(result):
+            marked.setdefault(_control(result), []).append(result)
         else:
             yield result
     for first, *others in marked.values():
         spans = []
         for result in (first, *others):
-            meta = result.get("meta")
-            known = {name: meta.get(name) for name in ("entry", "fields")} if isinstance(meta, Mapping) else {}
-            spans.append({**result["value"], **text.moved(result["value"]), **known})
+            span = result["value"]
+            if text.moves:
+                span = {**span, **text.moved(span)}
+            if isinstance(meta := result.get("meta"), dict):
+                span = {**span, "entry": meta.get("entry"), "fields": meta.get("fields")}
+            spans.append(span)
         yield {**first, "value": {"spans": spans, "blocks": text.extents, "text": text.digest}}
 
 
@@ -274,13 +282,20 @@ def _first_of_controls(results: Iterable[Mapping[str, Any]], _text: MarkedText) 
     """As `_of_controls`, without the words that are marked."""
     marked = set[str]()
     for result in results:
-        if result.get("type") == SPANS and isinstance(result.get("value"), Mapping):
-            if (control := text_of(result.get("from_name"))) in marked:
-                continue
+        if not _marks(result):
+            yield result
+        elif (control := _control(result)) not in marked:
             marked.add(control)
             yield {**result, "value": {"spans": ()}}
-        else:
-            yield result
+
+
+def _marks(result: Mapping[str, Any]) -> bool:
+    return result.get("type") == SPANS and isinstance(result.get("value"), dict)
+
+
+def _control(result: Mapping[str, Any]) -> str:
+    said = result.get("from_name")
+    return said if isinstance(said, str) else text_of(said)
 
 
 def _of_result(line: int, result: Mapping[str, Any], known: Mapping[str, str], problems: Problems) -> Iterator[Record]:
@@ -294,8 +309,8 @@ def _of_result(line: int, result: Mapping[str, Any], known: Mapping[str, str], p
             type=text_of(result.get("type")),
         )
         return
-    answers = _answers(result)
-    if len(answers) > 1 and result["type"] != "textarea":
+    answers = [] if result["type"] in ("textarea", SPANS) else _answers(result)  # these may have several
+    if len(answers) > 1:
         problems.add(
             line,
             gettext_noop("“%(name)s” has several answers (%(answers)s), and a question takes one."),

@@ -60,6 +60,11 @@ class MarkedText:
         """Where a character of the file's text stands in what is stored of it."""
         return at - bisect_left(self._removed, at) if self._removed else at
 
+    @property
+    def moves(self) -> bool:
+        """Whether anything stands elsewhere in what is stored."""
+        return bool(self._removed)
+
     def moved(self, span: Mapping[str, Any]) -> dict[str, int]:
         """The `start` and `end` of a span as `stored`, where these are other ones."""
         if not self._removed:
