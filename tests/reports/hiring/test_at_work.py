@@ -351,32 +351,27 @@ def test_programs_read_what_supervision_says_and_give_back(world: World, client_
     assert api.post(f"{at}given-back/", {"raters": [world.people[0].code]}, format="json").status_code == 409
 
 
-# A rule and an option of a question: made is not asked where relevant is "no", and may be left open.
-OPTIONAL = (
-    simulated.SCHEME.replace(
-        """\
+# `made` is not asked where the claim is beside the point, and may be left open.
+OPTIONAL = simulated.SCHEME.replace(
+    """\
       - key: made
         title: Made
         about: claim
 """,
-        """\
+    """\
       - key: relevant
         title: Relevant
         about: claim
         optional: true
         options:
-          - {key: yes, label: Relevant}
-          - {key: no, label: Not relevant}
+          - {key: relevant, label: Relevant}
+          - {key: beside, label: Beside the point}
       - key: made
         title: Made
         about: claim
         optional: true
-        ask_unless: {relevant: [no]}
+        ask_unless: {relevant: [beside]}
 """,
-    )
-    .replace("{key: yes,", '{key: "yes",')
-    .replace("{key: no,", '{key: "no",')
-    .replace("[no]", '["no"]')
 )
 SKIPPED, OPEN, NOT_ASKED = "skipped", "left open", "not asked"
 
@@ -391,7 +386,7 @@ def cannot_judge(world: World, assignment: Assignment, how: str, *, only: int | 
             answer = Answer(column, world.question, None, skip="The page is cut off.")
         elif how == NOT_ASKED:
             relevant = Question.objects.get(key="relevant")
-            answer = Answer(column, relevant, relevant.options.get(key="no"))
+            answer = Answer(column, relevant, relevant.options.get(key="beside"))
         else:
             continue
         annotating.record(assignment=assignment, answers=[answer], key=uuid.uuid4())
