@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
@@ -69,7 +69,8 @@ class Supervised:
 
 
 def supervised(certificate: Certificate) -> list[Supervised]:
-    """The drawn documents that somebody has submitted, in the order in which that was. Five queries.
+    """The drawn documents that somebody has submitted, in the order in which that was. Five queries, two more where
+    somebody answered a document nowhere.
 
     What a person said after a look at others' labels, or began as a draft, does not count. Right is what it was in the
     test (`hiring.cells`): gold where it is decided, else what most people said, in equal parts where several answers
@@ -90,28 +91,23 @@ def supervised(certificate: Certificate) -> list[Supervised]:
     cell = ("assignment__row_id", "column_id", "option__key", "value")
     answers: dict[int, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
     spec = certificate.question.spec
-    finished: list[tuple[datetime, int, bool]] = []
+    answered: set[int] = set()
     by_people = said.filter(assignment__rater__kind=Rater.Kind.PERSON, exposed=False)
-    for row, column, option, value, at in by_people.values_list(*cell, "assignment__submitted_at"):
-        if row not in answers:
-            finished.append((at, row, True))
+    for row, column, option, value, assignment in by_people.values_list(*cell, "assignment_id"):
         answers[row][column].append(answer_key(spec, option, value))
+        answered.add(assignment)
     for row, column, option, value in said.filter(assignment__rater__kind=Rater.Kind.GOLD).values_list(*cell):
         if column in answers.get(row, ()):
             answers[row][column] = [answer_key(spec, option, value)]
-    judged_at = {row: at for at, row, _judged in finished}
-    without = _without_answer(certificate, drawn)
-    finished += [(at, row, False) for row, at in without.items() if row not in judged_at or at < judged_at[row]]
-    if without:
-        finished.sort(key=lambda one: one[0])  # which keeps the order of what was submitted at once
+    finished = _in_order(list(answers), answered, _without_answer(certificate, drawn, answered=answered))
     accepted = Accepted.objects.filter(
-        takeover__certificate=certificate, assignment__row__in={row for _at, row, _judged in finished}
+        takeover__certificate=certificate, assignment__row__in={row for row, _judged in finished}
     )
     of_rows: dict[int, dict[int, str]] = defaultdict(dict)
     for row, column, code in accepted.order_by("pk").values_list("assignment__row_id", "column_id", "code"):
         of_rows[row][column] = key_of_code(spec, code)
     found = []
-    for _at, row, judged in finished:
+    for row, judged in finished:
         cells, by_column = sorted(of_rows[row].items()), answers[row] if judged else {}
         wrong = tuple(_wrong(code, by_column[column]) for column, code in cells if column in by_column)
         if cells:
@@ -119,31 +115,52 @@ def supervised(certificate: Certificate) -> list[Supervised]:
     return found
 
 
-def _without_answer(certificate: Certificate, drawn: QuerySet[TakeoverRow, Any]) -> dict[int, datetime]:
+def _without_answer(
+    certificate: Certificate, drawn: QuerySet[TakeoverRow, Any], *, answered: Collection[int]
+) -> dict[int, datetime]:
     """Row -> when it was first submitted by somebody who was asked the question and answered it nowhere there: cannot
     tell, left it open, or was not asked because of another answer. Not by anybody who had seen others' labels: then
-    what is left out could depend on the judge's answer. One query."""
-    answer = Label.objects.filter(assignment=OuterRef("pk"), question=certificate.question_id, preset=False)
+    what is left out could depend on the judge's answer. One query, a second one where there may be any.
+
+    `answered`: the assignments with an answer that counts.
+    """
+    submitted = Assignment.objects.filter(
+        row__in=drawn, rater__kind=Rater.Kind.PERSON, state=Assignment.State.SUBMITTED, repeat=1
+    )
+    others = [pk for pk in submitted.order_by().values_list("pk", flat=True) if pk not in answered]
+    if not others:
+        return {}
+    mine = Assignment.objects.filter(pk__in=others)
+    answer = Label.objects.filter(assignment__in=others, question=certificate.question_id, preset=False)
     look = Look.objects.filter(
         sheet=OuterRef("row__sheet"), user=OuterRef("rater__user"), at__lte=OuterRef("submitted_at")
     )
     shown = ExperimentSeat.objects.filter(assignment=OuterRef("pk"), shown=True)
-    submitted = Assignment.objects.filter(
-        ~Exists(answer),
-        ~Exists(look),
-        ~Exists(shown),
-        row__in=drawn,
-        rater__kind=Rater.Kind.PERSON,
-        state=Assignment.State.SUBMITTED,
-        repeat=1,
-    ).order_by("submitted_at", "pk")
+    blind = mine.filter(~Exists(look), ~Exists(shown)).exclude(pk__in=answer.values("assignment"))
     section = certificate.question.section.key
     found: dict[int, datetime] = {}
-    for assignment in submitted.only("row_id", "sections", "submitted_at"):
-        if assignment.asks_key(section):
-            assert assignment.submitted_at is not None
-            found.setdefault(assignment.row_id, assignment.submitted_at)
+    for one in blind.order_by("submitted_at", "pk").only("row_id", "sections", "submitted_at"):
+        if one.asks_key(section):
+            assert one.submitted_at is not None
+            found.setdefault(one.row_id, one.submitted_at)
     return found
+
+
+def _in_order(
+    judged: Sequence[int], answered: Collection[int], without: Mapping[int, datetime]
+) -> list[tuple[int, bool]]:
+    """(row, whether somebody had answered it) in the order of when that was submitted: the `judged` rows in theirs, and
+    between them those that were first submitted `without` an answer. One query where there are any of these."""
+    if not without:
+        return [(row, True) for row in judged]
+    judged_at: dict[int, datetime] = {}
+    times = Assignment.objects.filter(pk__in=answered).order_by("submitted_at").values_list("row_id", "submitted_at")
+    for row, at in times:
+        assert at is not None
+        judged_at.setdefault(row, at)
+    found = [(judged_at[row], row, True) for row in judged]
+    found += [(at, row, False) for row, at in without.items() if row not in judged_at or at < judged_at[row]]
+    return [(row, is_judged) for _at, row, is_judged in sorted(found, key=lambda one: one[0])]
 
 
 def _wrong(code: str, said: Sequence[str]) -> float:
@@ -224,7 +241,8 @@ def _drawn_of_sheets(certificate: Certificate) -> dict[int, set[int]]:
 
 
 def watch_of(certificate: Certificate) -> Watch:
-    """The confidence sequence of the error of what was accepted, as it stands. Five queries, six by sheets."""
+    """The confidence sequence of the error of what was accepted, as it stands. Queries as of `supervised`, one more by
+    sheets."""
     from reports.stats.hiring.supervision import watch
 
     found = supervised(certificate)
