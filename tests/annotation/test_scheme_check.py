@@ -287,3 +287,23 @@ def test_of_a_comparison_two_texts_stand_side_by_side(check: Check, with_kinds: 
     assert "data-beside" in shown
     assert shown.count("<section>") == 2
     assert shown.count("The text of one system.") == 2
+
+
+# --- a text to begin from ---------------------------------------------------------------------------------------------
+
+
+def test_any_scheme_of_the_list_can_be_begun_from_under_a_version_that_is_free(db: None, client_of: ClientOf) -> None:
+    client, address = client_of(builders.user("olga", superuser=True)), reverse("annotation:scheme-to-begin-from")
+    stored = builders.scheme(SCHEME)
+
+    def given(which: str) -> str:
+        answer = client.get(address, {"begin": which})
+        assert answer["Content-Type"] == "text/plain; charset=utf-8"
+        return answer.content.decode()
+
+    assert load_scheme(given(str(stored.pk))) == load_scheme(NEXT)
+    assert load_scheme(given("short")).key == "texts"
+    pairs = load_scheme(given("text-pairs"))
+    assert (pairs.key, pairs.version) == ("text-pairs", 2)
+    for nothing in ("", "no-such", "999999", "9" * 30, "../../settings"):
+        assert client.get(address, {"begin": nothing}).status_code == 404
