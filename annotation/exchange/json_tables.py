@@ -322,10 +322,11 @@ def _block_starts(data: Mapping[str, Any]) -> list[int]:
     said, text = data.get(_STARTS), data.get("text")
     if isinstance(said, list) and said and all(type(one) is int for one in said):
         return sorted(said)
-    found, at = [], 0
+    found: list[int] = []
+    at = 0
     for line in text.splitlines(keepends=True) if isinstance(text, str) else ():
         if line.strip():
-            found.append(at + len(line) - len(line.lstrip()))
+            found.append(at + (0 if found else len(line) - len(line.lstrip())))
         at += len(line)
     return found or [0]
 

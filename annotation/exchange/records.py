@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from annotation.evidence.blocks import Block
-from annotation.evidence.kinds import PARAGRAPH
+from annotation.evidence.kinds import PARAGRAPH, BlockKind
+from annotation.evidence.lines import lines_of
 from annotation.exchange.tables import FileLine, FileTable, Problems, TableError
 from base.sentences import gettext_noop
 
@@ -442,13 +443,14 @@ class RowHeadings:
     blocks: tuple[tuple[int, str], ...]  # in the order of the file, which is the order of reading
     facets: Mapping[str, int]
     unread: tuple[str, ...]
+    running: frozenset[str] = frozenset()  # kinds of block whose lines keep the blanks that they begin with
 
 
-def row_headings(header: Sequence[str], kinds: Collection[str], facets: Collection[str] = ()) -> RowHeadings:
+def row_headings(header: Sequence[str], kinds: Mapping[str, BlockKind], facets: Collection[str] = ()) -> RowHeadings:
     """Recognise the headings of a file of rows; docs/import.md says which columns become evidence.
 
     Args:
-        kinds: keys of the kinds of evidence block that are known.
+        kinds: the kinds of evidence block that are known, by their keys.
         facets: of rows, by their keys, which head a column as they are or as “facet_…” and “row_facet_…”.
 
     Raises:
@@ -490,7 +492,8 @@ def row_headings(header: Sequence[str], kinds: Collection[str], facets: Collecti
             ),
             headings=", ".join(text for text in header if text),
         )
-    return RowHeadings(at, tuple(blocks), facets_at, tuple(unread))
+    running = frozenset(key for key, kind in kinds.items() if kind.running)
+    return RowHeadings(at, tuple(blocks), facets_at, tuple(unread), running)
 
 
 def _names_rows(heading: str) -> bool:
@@ -519,10 +522,9 @@ def row_records(table: FileTable, headings: RowHeadings, problems: Problems) -> 
             url=cells.get("url", ""),
             language=cells.get("language", ""),
             blocks=tuple(
-                Block(kind, text)
+                Block(kind, part if kind in headings.running else part.lstrip())
                 for i, kind in headings.blocks
-                for part in line.cells[i].splitlines()
-                if (text := part.strip())
+                for part in lines_of(line.cells[i])
             ),
             facets={facet: line.cells[i] for facet, i in headings.facets.items()},
             given=given,
