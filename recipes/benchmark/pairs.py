@@ -15,7 +15,7 @@ from annotation.scheme.spec import ComparisonSpec, SchemeSpec
 from base.sentences import gettext as _
 from recipes.benchmark.deriver import n_words
 
-SCHEME = "text-pairs"
+TEXTS, SCHEME = "system-texts", "text-pairs"
 OF_ROWS, OF_WRITTEN = "text-pairs", "written-pairs"
 ALL, NONE, SHEET = "all", "none", "sheet"
 PROMPT, ASKED = "prompt", "What was asked"  # the kind of evidence where a scheme has it, else the heading

@@ -17,6 +17,7 @@ from annotation.deriving.making import Source, SourceRow, SourceSheet, SourceTex
 from annotation.evidence.beside import beside
 from annotation.exchange.rows_and_columns import import_rows
 from annotation.models import Row, Scheme, Study, User
+from annotation.queries import setup
 from annotation.scheme.spec import SchemeError, load_scheme
 from judges.methods.candidates import detected
 from recipes.benchmark import pairs
@@ -458,3 +459,42 @@ def test_without_a_common_order_no_order_is_held_against_peoples(texts: Study, m
     Row.objects.filter(sheet__study=study, facets__right_system="alpha-1").update(facets=apart)
     assert "better.preference.orders-alike" not in tables(study)
     assert not any("same order" in sentence.text for sentence in answers_of(report(study)).told[0].sentences)
+
+
+def test_the_first_page_of_a_study_of_texts_says_that_pairs_can_be_made(
+    texts: Study, mara: User, client_of: ClientOf
+) -> None:
+    page = f"/studies/{texts.slug}/"
+    step = '<a href="/studies/answers/derive/">Two texts side by side</a>'
+    assert client_of(mara).get(page).content.decode().count(step) == 1
+    made = paired(texts, mara)
+    assert step not in client_of(mara).get(f"/studies/{made.slug}/").content.decode()
+    assert [one.done for one in setup.steps(texts) if one.step.url_name == "annotation:derive"] == [True]
+
+
+def test_open_cells_are_no_judgements_and_those_of_a_withdrawn_row_stay(texts: Study, mara: User) -> None:
+    study = paired(texts, mara, seed=["a"])
+    judge(study, "anna", the_longer)
+    builders.assignments(builders.rater(study, builders.user("boris")), study.sheets.get())
+    annotating.withdraw_row(row=rows_of(study)[-1], reason="broken", by=mara)
+    order = lines(tables(study)["better.preference.order"])
+    assert sum(line["n"] for line in order) == 2 * 36  # of each pair two systems have one
+    recomputed = recompute(freeze(study=study, title="Then", filters=Filters(by="document", n_draws=50), by=mara))
+    assert recomputed.equal
+
+
+def test_of_several_columns_all_judgements_count_and_the_table_says_so(mara: User) -> None:
+    text = doors.shipped_schemes()["text-pairs"].read_text(encoding="utf-8").replace("key: text-pairs", "key: criteria")
+    title = "    title: Which is better?\n"
+    text = text.replace(title, f"{title}    column: {{facets: [criterion]}}\n")
+    study = builders.study("criteria", of=builders.scheme(text), by=mara)
+    heads = "row,item,left_system,right_system,evidence_left,evidence_right\n"
+    rows = "".join(f"{n},item {n},one,two,Because {n}.,Since {n}.\n" for n in range(1, 4))
+    import_rows(study=study, rows=table(heads + rows), columns=table("section,criterion\nbetter,true\nbetter,short\n"))
+    anna = builders.rater(study, builders.user("anna"))
+    for work in builders.assignments(anna, study.sheets.get()):
+        builders.label(work, {("true", "preference"): "left", ("short", "preference"): "right"})
+        annotating.submit(assignment=work)
+    found = tables(study)["better.preference.order"]
+    assert [(line["preferred"], line["n"], line["items"]) for line in lines(found)] == [(0.5, 6, 3)] * 2
+    assert "once a column" in found.how
