@@ -367,11 +367,15 @@ def test_a_frozen_comparison_computes_to_the_same_bytes(texts: Study, mara: User
     assert recompute(frozen).equal
 
 
-def derived(texts: str, mara: User, *, scheme: str = "system-texts", **settings: list[str]) -> list[Row]:
-    """The rows of the pairs that are made of a table of texts."""
-    study = builders.study("table", of=scheme_of(scheme), by=mara)
+def paired_of(texts: str, mara: User, **settings: list[str]) -> Study:
+    """The pairs that are made of a table of texts."""
+    study = builders.study("table", of=scheme_of("system-texts"), by=mara)
     import_rows(study=study, rows=table(texts))
-    return rows_of(paired(study, mara, "of-table", seed=["a"], **settings))
+    return paired(study, mara, "of-table", seed=["a"], **settings)
+
+
+def derived(texts: str, mara: User, **settings: list[str]) -> list[Row]:
+    return rows_of(paired_of(texts, mara, **settings))
 
 
 def test_an_empty_text_is_a_text_and_two_of_them_are_no_pair(mara: User) -> None:
@@ -498,3 +502,21 @@ def test_of_several_columns_all_judgements_count_and_the_table_says_so(mara: Use
     found = tables(study)["better.preference.order"]
     assert [(line["preferred"], line["n"], line["items"]) for line in lines(found)] == [(0.5, 6, 3)] * 2
     assert "once a column" in found.how
+
+
+def test_the_order_of_one_topic_is_that_of_its_pairs(mara: User) -> None:
+    file = "row,prompt,topic,system,text\n" + "".join(
+        f"{n}{side},Why {n}?,{'tea' if n < 5 else 'rice'},{system},Since {n}.\n"
+        for n in range(1, 8)
+        for side, system in (("a", "one"), ("b", "two"))
+    )
+    study = paired_of(file, mara)
+    judge(study, "anna", lambda left, right, row: "one" if row.facets["topic"] == "tea" else "two")
+
+    def best(**filters: Any) -> tuple[str, float, int]:
+        first = lines(tables(study, **filters)["better.preference.order"])[0]
+        return first["system"], first["preferred"], first["items"]
+
+    assert best(facets={"topic": ("tea",)}) == ("one", 1.0, 4)
+    assert best(facets={"topic": ("rice",)}) == ("two", 1.0, 3)
+    assert best() == ("one", pytest.approx(4 / 7), 7)
