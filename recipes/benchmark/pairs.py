@@ -17,6 +17,7 @@ from recipes.benchmark.deriver import n_words
 
 TEXTS, SCHEME = "system-texts", "text-pairs"
 OF_ROWS, OF_WRITTEN = "text-pairs", "written-pairs"
+GIVEN = "asked"  # the kind of block that has what was asked, where the rows of texts have it
 ALL, NONE, SHEET = "all", "none", "sheet"
 PROMPT, ASKED = "prompt", "What was asked"  # the kind of evidence where a scheme has it, else the heading
 NO_TEXT = "(no text)"  # what stands for a text that is empty
@@ -50,7 +51,7 @@ def of_rows(source: Source, scheme: SchemeSpec, settings: Settings) -> Iterator[
 
     `settings["who"]`: the facet of rows that says who wrote a text; `settings["same"]`: the one that says what for, or
     “sheet” where all texts of a sheet belong together; `settings["asked"]`: the one that is shown above them, unless
-    rows have blocks of the kind “prompt”, which keep their lines. In a benchmark all three are known. Rows that do not
+    rows have blocks of the kind “asked”, which keep their lines. In a benchmark all three are known. Rows that do not
     say who wrote them, or what for, are left out. See `_paired`.
     """
     of = source.scheme.benchmark
@@ -65,7 +66,7 @@ def of_rows(source: Source, scheme: SchemeSpec, settings: Settings) -> Iterator[
     shown = {facet.key for facet in source.scheme.row.shown}
 
     def asked_of(texts: Sequence[_Text]) -> Sequence[Block]:
-        own = [block for block in texts[0].row.evidence if block.kind == PROMPT]
+        own = [block for block in texts[0].row.evidence if block.kind == GIVEN]
         return own or _asked([text.row for text in texts], asked, titles)
 
     found: dict[str, list[_Item]] = {}
@@ -74,7 +75,7 @@ def of_rows(source: Source, scheme: SchemeSpec, settings: Settings) -> Iterator[
         for row in sheet.rows:
             key = tuple(row.facets.get(facet, "") for facet in same)
             if (system := row.facets.get(who, "").strip()) and (any(key) or not same):
-                body = [block for block in row.evidence if block.kind != PROMPT]
+                body = [block for block in row.evidence if block.kind != GIVEN]
                 texts.setdefault(key, []).append(_Text(system, _body(body), row))
         found[sheet.title] = [
             _Item(

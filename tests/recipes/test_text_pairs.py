@@ -430,7 +430,7 @@ def test_texts_that_do_not_say_what_for_are_no_pairs(mara: User) -> None:
 
 def test_a_prompt_of_several_lines_keeps_them(mara: User) -> None:
     code = '"Mend this:\ndef f():\n    pass"'
-    file = f"row,prompt,evidence_prompt,system,text\n1a,mend,{code},one,So.\n1b,mend,{code},two,Thus.\n"
+    file = f"row,prompt,asked,system,text\n1a,mend,{code},one,So.\n1b,mend,{code},two,Thus.\n"
     [row] = derived(file, mara)
     assert [block.text for block in row.blocks if block.kind == "prompt"] == ["Mend this:", "def f():", "    pass"]
     assert [block.text for block in row.blocks if block.kind != "prompt"] in (["So.", "Thus."], ["Thus.", "So."])
