@@ -298,11 +298,14 @@ def delete_model(*, model: LanguageModel, by: User) -> None:
     """Delete a stored model that nothing uses, such as one that never worked.
 
     Raises:
-        Refused: a judge, an extractor or texts are of it.
+        Refused: a judge, an extractor or texts are of it, or it is deleted.
     """
+    held = LanguageModel.objects.select_for_update().filter(pk=model.pk).first()  # whoever makes one holds it too
+    if held is None:
+        raise Refused(_("“%(name)s” is deleted.") % {"name": model.name})
     annotating.note(AuditEvent.Kind.DELETION, by=by, what=f"model {model.name}")
     try:
-        model.delete()
+        held.delete()
     except ProtectedError as error:
         raise Refused(
             _("“%(model)s” is used: judges, extractors or texts are of it.") % {"model": model.name}

@@ -76,6 +76,7 @@ urlpatterns = [
     path("studies/new/", desk.new_study, name="new-study"),
     path("studies/new/scheme.yaml", desk.scheme_example, name="scheme-example"),
     path("studies/new/scheme.md", desk.scheme_format, name="scheme-format"),
+    path("studies/new/scheme/", desk.scheme_to_begin_from, name="scheme-to-begin-from"),
     path("studies/new/check/", scheme_check.check_new_study, name="check-scheme"),
     path("studies/<slug:slug>/", desk.study, name="study"),
     path("studies/<slug:slug>/next/", desk.follows, name="follows"),

@@ -32,8 +32,8 @@ def main() -> None:
     django.setup()
     from django.core.management import call_command
 
-    from annotation.exchange.label_imports import study_from_labels
     from annotation.exchange.label_reading import LabelImport
+    from annotation.exchange.new_studies import study_from_labels
     from annotation.exchange.tables import open_table
 
     call_command("migrate", verbosity=0)

@@ -99,8 +99,9 @@ def peak() -> int:
 
 
 def do_import(rows: int) -> int:
-    from annotation.exchange.label_imports import import_labels, study_from_labels
+    from annotation.exchange.label_imports import import_labels
     from annotation.exchange.label_reading import LabelImport
+    from annotation.exchange.new_studies import study_from_labels
     from annotation.exchange.tables import open_table
     from benchmarks.imports import RATERS_A_ROW, labels
 

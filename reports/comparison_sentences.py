@@ -106,21 +106,22 @@ def _of_place(one: OfRater) -> str:
     left = one.left
     if left.value is None:
         return ""
-    values = {
-        "who": _("The judge “%(judge)s”") % {"judge": compared_by(one)} if one.judge else _("The group of people"),
-        "side": _("left") if left.value > EVEN else _("right"),
-    }
+    who = _("The judge “%(judge)s”") % {"judge": compared_by(one)} if one.judge else _("The group of people")
+    on_left = left.value > EVEN
     if min(left.value, 1 - left.value) < _ROUNDING:
         if left.n_clusters < _ALWAYS:
             return ""
-        said = _(
-            "%(who)s always prefers the text on the %(side)s, whoever wrote it: these answers say nothing of the texts."
+        said = (
+            _("%(who)s always prefers the left text, whoever wrote it: these answers say nothing of the texts.")
+            if on_left
+            else _("%(who)s always prefers the right text, whoever wrote it: these answers say nothing of the texts.")
         )
-        return said % values
+        return said % {"who": who}
     if left.low is None or left.high is None or left.low <= EVEN <= left.high:
         return ""
-    said = _(
-        "%(who)s prefers the text on the %(side)s in %(share)s of the judgements, whoever wrote it: the place decides "
-        "in part."
+    said = (
+        _("%(who)s prefers the left text in %(share)s, whoever wrote it: the place decides in part.")
+        if on_left
+        else _("%(who)s prefers the right text in %(share)s, whoever wrote it: the place decides in part.")
     )
-    return said % {**values, "share": _share(max(left.value, 1 - left.value), None, None)}
+    return said % {"who": who, "share": _share(max(left.value, 1 - left.value), None, None)}

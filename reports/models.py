@@ -105,6 +105,8 @@ class Export(work.Run):
         ZIP = "zip", gettext_lazy("everything in one ZIP")
         JSONL = "jsonl", gettext_lazy("labels for Hugging Face (JSONL)")
         LABEL_STUDIO = "label-studio", gettext_lazy("labels for Label Studio (JSON)")
+        DOCCANO = "doccano", gettext_lazy("texts and labels for doccano (ZIP)")
+        PRODIGY = "prodigy", gettext_lazy("texts and labels for Prodigy (JSONL)")
         WIDE = "wide", gettext_lazy("labels, a column for each question (CSV)")
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="exports")

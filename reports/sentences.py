@@ -284,6 +284,12 @@ def _of_verdict(answers: Answers) -> Tile:
         return Tile(title, _("Cannot be said"), under, table_of_test(line, judge), known=False)
     n = sum(judge.verdict == "may" for _line, judge in tested)
     table = table_of_test(*tested[0])
+    if n == len(of) and _no_better(answers, code, name):
+        under = _(
+            "the judge “%(judge)s” passes the Alternative Annotator Test, but always answering the most frequent "
+            "option does as well"
+        )
+        return Tile(title, _("By the test alone"), under % {"judge": name}, table)
     if n == len(of):
         under = _("the judge “%(judge)s” passes the Alternative Annotator Test") % {"judge": name}
         return Tile(title, _("Yes"), under, table)

@@ -650,6 +650,7 @@ TABLE = {
     "annotation:new-study": Url(SUPERUSERS, SUPERUSERS),
     "annotation:scheme-example": Url(LOGGED_IN),
     "annotation:scheme-format": Url(LOGGED_IN),
+    "annotation:scheme-to-begin-from": Url(SUPERUSERS),
     "annotation:change-scheme": Url(MANAGERS, MANAGERS, args=slug),
     "annotation:check-scheme": Posted(SUPERUSERS),
     "annotation:check-study-scheme": Posted(MANAGERS, args=slug),

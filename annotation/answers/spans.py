@@ -7,15 +7,16 @@ what neither the label nor the words say stands in the `meta` of the result, whi
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from annotation.answers.base import AnswerRefused, tidy
-from annotation.answers.places import Place, read_places, written_places
+from annotation.answers.places import Place, extent, places_in, read_places, written_places
 from annotation.scheme.spec import ItemField, ItemsSpec, QuestionSpec
 from base.sentences import gettext_noop
 
+# The type of a result of Label Studio that marks words.
+SPANS = "labels"
 # Behind the name of a control: of a text that has all entries, where they cannot be marked.
 ENTRIES = "__entries"
 NO_PLACE = gettext_noop("“%(place)s” is no place in the document, such as 3:10-24: a block, from and to a character.")
@@ -78,7 +79,7 @@ def to_spans(spec: QuestionSpec, records: Sequence[Mapping[str, Any]], texts: Se
             text = texts[place.block][place.start : place.end]
             found.append(
                 {
-                    "type": "labels",
+                    "type": SPANS,
                     "value": {"start": start, "end": end, "text": text, "labels": [label]},
                     "meta": {"entry": number, "fields": fields},
                 }
@@ -86,10 +87,35 @@ def to_spans(spec: QuestionSpec, records: Sequence[Mapping[str, Any]], texts: Se
     return found
 
 
+def plain_spans(
+    spec: QuestionSpec, records: Sequence[Mapping[str, Any]], texts: Sequence[str]
+) -> list[tuple[int, int, str]] | None:
+    """The entries as stretches of the text of all blocks with a label each, in its order; None where these would not
+    say all: an entry has no place, several apart, other words than stand there, or more than words and a label."""
+    own = _own(spec)
+    if own.place is None:
+        return None
+    first, field, starts, whole = own.said[0], _label_field(own), starts_of(texts), "\n".join(texts)
+    found = set[tuple[int, int, str]]()
+    for record in records:
+        places = read_places(record[own.place.key])
+        if not places or any(one.block >= len(texts) or one.end > len(texts[one.block]) for one in places):
+            return None
+        start, end = (
+            starts[place.block] + at for place, at in ((places[0], places[0].start), (places[-1], places[-1].end))
+        )
+        covered = places_in([extent(at, text) for at, text in zip(starts, texts, strict=True)], start, end)
+        more = any(record[one.key] for one in own.said[1:] if one is not field)
+        if places != covered or more or record[first.key] != tidy(whole[start:end]):
+            return None
+        found.add((start, end, label_of(spec, record)))
+    return sorted(found) if len(found) == len(records) else None
+
+
 def from_spans(spec: QuestionSpec, value: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The entries of results that mark words: of their `value`s as `spans`, each with the `entry` and the `fields` that
-    its `meta` has, and where the blocks of the text begin, as `starts`. What was marked there, without an entry, stands
-    behind the others; a second label of the same words is an entry of its own.
+    its `meta` has, and where the blocks of the text begin and end, as `blocks`. What was marked there, without an
+    entry, stands behind the others; a second label of the same words is an entry of its own.
 
     Raises:
         AnswerRefused: a stretch is none of a text.
@@ -97,7 +123,7 @@ def from_spans(spec: QuestionSpec, value: Mapping[str, Any]) -> list[dict[str, A
     own, new = _own(spec), list[tuple[dict[str, Any], list[Place]]]()
     known: dict[int, tuple[dict[str, Any], list[Place]]] = {}
     for span in value["spans"]:
-        stretches = list(_stretches(span, value["starts"]))
+        stretches = _stretches(span, value["blocks"])
         labels = span.get("labels")
         for n, label in enumerate(labels if isinstance(labels, list) and labels else [""]):
             entry = span.get("entry") if n == 0 else None
@@ -125,16 +151,28 @@ def _record(spec: QuestionSpec, span: Mapping[str, Any], label: str) -> dict[str
     return record | (fields if isinstance(fields, dict) else {})
 
 
-def _stretches(span: Mapping[str, Any], starts: Sequence[int]) -> Iterator[Place]:
-    """Where a stretch of the whole text is, block by block."""
+def _stretches(span: Mapping[str, Any], blocks: Sequence[Sequence[int]]) -> list[Place]:
     start, end = span.get("start"), span.get("end")
-    if type(start) is not int or type(end) is not int or not 0 <= start < end:
+    found = places_in(blocks, start, end) if type(start) is int and type(end) is int and 0 <= start < end else []
+    if not found:
         raise AnswerRefused(NO_PLACE, place=f"{start}–{end}"[:80])
-    for block in range(max(bisect_right(starts, start) - 1, 0), max(bisect_right(starts, end - 1), 1)):
-        begins = starts[block] if block < len(starts) else 0
-        until = min(end, starts[block + 1] - 1) if block + 1 < len(starts) else end
-        if max(start, begins) < until:
-            yield Place(block, max(start, begins) - begins, until - begins)
+    return found
+
+
+def refuse_unsaid(spec: QuestionSpec, value: Mapping[str, Any]) -> None:
+    """Raises AnswerRefused for labels of marked words that the question has no field for."""
+    if spec.items is None or _label_field(spec.items):
+        return
+    nothing = ("", spec.title.casefold(), spec.key.casefold())
+    for span in value["spans"]:
+        if unsaid := [label for label in span["labels"] if label.casefold() not in nothing]:
+            raise AnswerRefused(
+                gettext_noop(
+                    "“%(question)s” has no field for the label “%(label)s”: its scheme needs one behind the words."
+                ),
+                question=spec.title,
+                label=unsaid[0][:80],
+            )
 
 
 def _own(spec: QuestionSpec) -> ItemsSpec:

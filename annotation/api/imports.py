@@ -124,7 +124,9 @@ class RowsSerializer(serializers.Serializer[Any]):
 class LabelsSerializer(serializers.Serializer[Any]):
     """What the page “Import” takes of labels."""
 
-    labels = FileField(help_text=_("CSV, TSV, a workbook, JSON lines, or Label Studio's JSON."))
+    labels = FileField(
+        help_text=_("CSV, TSV, a workbook, JSON lines, or a file of Label Studio, doccano, Prodigy or INCEpTION.")
+    )
     create = _Switch(default=False, help_text=_("Make raters, rows, columns and sheets that are missing."))  # type: ignore[assignment]
     wide = _Switch(default=False, help_text=_("One line an item, one column a rater."))
     pseudonyms = _Switch(default=False, help_text=_("Call the raters R1, R2, … (who was who is not kept)"))

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet
 
+from annotation.answers.codes import VALUE
 from annotation.lens.lens import answered
 from annotation.models import (
     Assignment,
@@ -95,10 +96,13 @@ def _is_blank(question: QuestionSpec, code: str) -> bool:
     return question.has_options and question.option(code).blank
 
 
+_NOTHING = f"{VALUE}[]"  # a list without an entry, as who leaves it open may mean
+
+
 @dataclass(frozen=True)
 class Checked:
     """In how many of the cells of somebody's submitted checks the answer is the gold's. A cell counts where the gold
-    says something and they answered, or said that they cannot tell, which is not right."""
+    says something and they were asked: that they cannot tell, or left an optional question open, is not right."""
 
     right: int = 0
     cells: int = 0
@@ -111,18 +115,22 @@ class Checked:
 
 def checked(study: Study, participants: Sequence[Participant]) -> Mapping[int, Checked]:
     """How the checks of each went, {participant: Checked}, by the gold as it is now; of several golds any will do.
-    Three queries, none where nobody was given checks."""
+    Three queries, one more where gold answers what is optional, none where nobody was given checks."""
     given = {(one.rater_id, row): one.pk for one in participants for row in one.checks}
     found = {one.pk: Checked() for one in participants}
     if not given:
         return found
     rows = {row for _rater, row in given}
-    specs = {pk: spec for one in whole_scheme(study.scheme).sections.all() for pk, spec in one.specs.items()}
+    sections = list(whole_scheme(study.scheme).sections.all())
+    specs = {pk: spec for one in sections for pk, spec in one.specs.items()}
     golden: dict[tuple[int, int, int], set[str]] = defaultdict(set)
+    says_nothing: set[tuple[int, int, int]] = set()
     cell = ("assignment__row", "column", "question")
     for row, column, question, code in _gold().filter(assignment__row__in=rows).values_list(*cell, CODE):
         if not _is_blank(specs[question], code):
             golden[row, column, question].add(answered(specs[question], code).key)
+            if code == _NOTHING:
+                says_nothing.add((row, column, question))
     right, cells = Counter[int](), Counter[int]()
     submitted = {
         "assignment__rater__in": {rater for rater, _row in given},
@@ -131,12 +139,29 @@ def checked(study: Study, participants: Sequence[Participant]) -> Mapping[int, C
         "assignment__state": Assignment.State.SUBMITTED,
     }
     labels = Label.objects.filter(**submitted).order_by()
+    said: dict[tuple[int, int, int], dict[int, str]] = defaultdict(dict)
     for rater, row, column, question, code in labels.values_list("assignment__rater", *cell, CODE):
+        said[rater, row, column][question] = code
         if (rater, row) in given and (golds := golden.get((row, column, question))):
             cells[given[rater, row]] += 1
             right[given[rater, row]] += answered(specs[question], code).key in golds
     skips = Skip.objects.filter(**submitted).order_by()
-    for rater, row, column, question in skips.values_list("assignment__rater", *cell):
+    skipped = set(skips.values_list("assignment__rater", *cell))
+    for rater, row, column, question in skipped:
         if (rater, row) in given and (row, column, question) in golden:
             cells[given[rater, row]] += 1
+    may_be_open: dict[int, list[tuple[int, int]]] = defaultdict(list)  # row: column, question
+    for row, column, question in golden.keys() - says_nothing:
+        if specs[question].optional:
+            may_be_open[row].append((column, question))
+    if may_be_open:
+        section_of = {pk: one.spec for one in sections for pk in one.specs}
+        done = Assignment.objects.filter(**{name.removeprefix("assignment__"): of for name, of in submitted.items()})
+        for rater, row in done.order_by().values_list("rater", "row"):
+            for column, question in may_be_open[row] if (rater, row) in given else ():
+                own = said[rater, row, column]
+                is_open = question not in own and (rater, row, column, question) not in skipped
+                codes = {specs[pk].key: code for pk, code in own.items()}
+                if is_open and specs[question].key in rules.asked(section_of[question], codes):
+                    cells[given[rater, row]] += 1
     return found | {pk: Checked(right[pk], n) for pk, n in cells.items()}

@@ -1,4 +1,4 @@
-"""Importing labels that were made elsewhere, into a study or into a new one. All or nothing.
+"""Importing labels that were made elsewhere into a study. All or nothing.
 
 A small file is one transaction; of a large one each part is, and all of them are seen at the end.
 """
@@ -6,26 +6,20 @@ A small file is one transaction; of a large one each part is, and all of them ar
 from __future__ import annotations
 
 import io
-import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from django.db import connection, transaction
-from django.db.models import Max
-from django.utils.translation import gettext as _
 
 from annotation import actions
-from annotation.actions import Refused
 from annotation.exchange import arrivals
 from annotation.exchange.arrivals import Span
 from annotation.exchange.label_importer import Importer
 from annotation.exchange.label_reading import Answers, LabelImport
 from annotation.exchange.new_sheets import NewSheet, NewSheets
-from annotation.exchange.records import label_records
 from annotation.exchange.row_imports import Imported, ImportRefused, in_parts, one_import
-from annotation.exchange.tables import FileTable, Problems
+from annotation.exchange.tables import FileTable
 from annotation.models import (
     Assignment,
     Column,
@@ -33,14 +27,10 @@ from annotation.models import (
     LabelEvent,
     Rater,
     Row,
-    Scheme,
     Sheet,
     Study,
-    User,
 )
 from annotation.plain_sql import counted_anew
-from annotation.scheme.inference import infer_scheme
-from annotation.scheme.spec import load_scheme
 
 # Bytes of a file from which on it is written in parts. A smaller one is one transaction, of a second at most.
 LARGE = 2**18
@@ -139,55 +129,3 @@ def _import_in_parts(
     if importer.all.imported.labels >= _MANY:
         counted_anew(Rater, Sheet, Column, Row, Assignment, Label, LabelEvent)
     return importer.all.imported
-
-
-def study_from_labels(
-    *, slug: str, title: str, table: FileTable, how: LabelImport, by: User | None
-) -> tuple[Study, Imported]:
-    """Make a study of one question, whose options are the answers of the file, and import the file into it.
-
-    Raises:
-        Refused: the address is taken or none, or the file answers several questions.
-        ImportRefused, TableError: as from `import_labels` and `infer_scheme`. Nothing is made in any of these cases.
-    """
-    if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,59}", slug):
-        raise Refused(_("“%(slug)s” is no address: small letters, digits and hyphens make one.") % {"slug": slug})
-    if Study.objects.filter(slug=slug).exists():
-        raise Refused(_("There is a study “%(slug)s” already. Choose another address.") % {"slug": slug})
-    headings = how.headings_of(table)
-    asked: set[tuple[str, str]] = set()
-
-    def answers() -> Iterator[str]:
-        # What is wrong with single lines is told by the import itself, which reads them again.
-        for record in label_records(table, headings, Problems(table.name)):
-            asked.add((record.section or "", record.question or ""))
-            yield table.in_words(record.answer)
-
-    answer_heading = table.header[headings.at["answer"]] if "answer" in headings.at else ""
-    question = re.sub(r"\W+", " ", answer_heading).strip().capitalize()[:120] or _("Answer")
-    last = Scheme.objects.filter(slug=slug).aggregate(last=Max("version"))["last"] or 0
-    source = infer_scheme(
-        answers(),
-        key=slug,
-        version=last + 1,
-        title=title,
-        question=question,
-        nominal=how.nominal,
-        missing=headings.missing,
-    )
-    if len(asked) > 1:
-        raise Refused(_("The file answers several questions. Make the study from a scheme file, then import into it."))
-    # Section, question and facets of the file are those of the scheme that it comes from; the new one has its own.
-    own = replace(
-        how,
-        headings={**how.headings, "section": "", "question": ""},
-        ignore=(*how.ignore, *(table.header[i] for i in headings.facets.values())),
-        create=True,
-    )
-    with ExitStack() as stack:
-        if not is_large(table):
-            stack.enter_context(transaction.atomic())
-        with transaction.atomic():
-            scheme = actions.store_scheme(spec=load_scheme(source), source=source)
-            study = actions.create_study(slug=slug, title=title, scheme=scheme, by=by)
-        return study, import_labels(study=study, table=table, how=own, new_study=True)

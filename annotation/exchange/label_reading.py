@@ -9,13 +9,15 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from annotation import actions, doors
 from annotation.actions import Refused
 from annotation.answers import AnswerRefused, Value, kind_of, value_code
+from annotation.answers.spans import SPANS, has_places
 from annotation.exchange.arrivals import note_made
+from annotation.exchange.marked.texts import begins_with
 from annotation.exchange.new_sheets import NewSheets
 from annotation.exchange.records import (
     GOLD,
@@ -41,11 +43,20 @@ from annotation.exchange.row_imports import (
     is_worked_on,
     more_columns,
 )
-from annotation.exchange.tables import FileTable, Problems
+from annotation.exchange.tables import FileTable, Problems, TableError
 from annotation.models import Arrival, Column, Label, Option, Question, Rater, Row, Section, Sheet, Study
-from annotation.scheme.spec import SchemeSpec, SectionSpec
+from annotation.scheme.spec import QuestionSpec, SchemeSpec, SectionSpec
 from base.sentences import gettext_noop
 
+_ROWS = 500  # of which the texts are compared at once
+_ANOTHER_TEXT = gettext_noop(
+    "The text of “%(row)s” is another one here, so its marked words may stand elsewhere. Import the text under a name "
+    "of its own, or leave the line out."
+)
+_NO_TEXT = gettext_noop(
+    "The study has no text of this row in which words could be marked. Import this file under “Rows” first "
+    "(import_rows), then its labels."
+)
 _PSEUDONYM = re.compile(r"R[1-9]\d*")
 
 
@@ -76,7 +87,14 @@ class LabelImport:
     def headings_of(self, table: FileTable, scheme: SchemeSpec | None = None) -> Headings:
         """`scheme`: of the study, where there is one: its questions may have columns of their own."""
         questions = _questions_by_heading(scheme) if scheme else {}
-        return label_headings(
+        if table.needs_texts and not {"rater"} & {*table.header, *self.every, *self.headings}:
+            raise TableError(
+                gettext_noop(
+                    "“%(file)s” does not say who marked its words. Name them: “Rater of all lines” (--every-rater)."
+                ),
+                file=table.name,
+            )
+        found = label_headings(
             table.header,
             given=self.headings,
             wide=self.wide,
@@ -84,6 +102,7 @@ class LabelImport:
             questions=questions,
             every=self.every,
         )
+        return replace(found, unread=tuple(heading for heading in found.unread if heading not in table.silent))
 
 
 def _questions_by_heading(scheme: SchemeSpec) -> dict[str, QuestionPlace]:
@@ -95,6 +114,10 @@ def _questions_by_heading(scheme: SchemeSpec) -> dict[str, QuestionPlace]:
             for name in (question.key, question.title, f"{section.key}__{question.key}"):
                 found.setdefault(fold_heading(name), set()).add(QuestionPlace(section.key, question.key))
     return {heading: places.pop() for heading, places in found.items() if heading and len(places) == 1}
+
+
+def _has_options(spec: QuestionSpec) -> bool:
+    return bool(spec.options)
 
 
 def _is_gold(code: str) -> bool:
@@ -215,6 +238,8 @@ class Answers:
         self.headings = how.headings_of(table, study.scheme.parsed)
         self.problems = Problems(table.name)
         self.imported = Imported(unread=self.headings.unread)
+        if "rater" in self.headings.at:
+            self.imported.raters_of_files = table.raters_of_files
         self.sheets = Sheets(study, self.imported, create=how.create)
         self._gone: list[Column] = []  # blank columns that make way
         sections = study.scheme.sections.prefetch_related("questions__options")
@@ -251,6 +276,8 @@ class Answers:
         self.cell_of, self.line_of, self.answer_of = array("i"), array("i"), array("i")
         self.answers: list[Said] = []
         self._answer_index: dict[tuple[int, str, bool], int | None] = {}
+        # Of a row and a digest of its text in the file: the first line that says so.
+        self._texts: dict[tuple[int, str], int] = {}
         self.notes: dict[int, str] = {}
         self.presets: set[int] = set()
         self.exposed: set[int] = set()
@@ -263,6 +290,7 @@ class Answers:
             self._columns |= {(one.sheet.pk, key): list(columns) for key, columns in one.columns.items()}
             self._standing_rows[one.sheet.pk], self._row_positions[one.sheet.pk] = {one.row.name: one.row}, 1
         self._read()
+        self._check_texts()
         self._find_drafters()
 
     def __len__(self) -> int:
@@ -275,15 +303,20 @@ class Answers:
                 continue
             try:
                 sheet = self.sheets.get(record.sheet)
+                if not record.question and (kind := self.table.type_of(record.answer)):
+                    record = self._asked(record, kind)
                 cell = self._cell(record, sheet)
                 answer = self._answer(self.cells[cell], record.answer, by_model=self._is_of_judge(record))
                 if answer is None:
                     self.imported.empty += 1
                     continue
                 row, rater = self._row(record, sheet), self._rater(record)
+                if digest := self.table.text_digest(record.answer):
+                    self._texts.setdefault((row, digest), record.line)
             except Unresolved as error:
                 self.problems.add(record.line, error.template, **error.values)
                 continue
+            self.imported.unmarked += self.table.needs_texts and self.answers[answer].value == []
             if record.note:
                 self.notes[len(self)] = record.note
             if record.preset:
@@ -298,6 +331,50 @@ class Answers:
             self.cell_of.append(cell)
             self.answer_of.append(answer)
             self.line_of.append(record.line)
+
+    def _asked(self, record: LabelRecord, kind: str) -> LabelRecord:
+        """The record with its question, where the file says none: the only one that words can be marked for, or the
+        only one with options."""
+        fits = has_places if kind == SPANS else _has_options
+        sections = [part for key, part in self.parts.items() if record.section in (None, "", key, part.section.title)]
+        asked = [(part.section.key, spec) for part in sections for spec in part.spec.questions]
+        found = [(section, spec.key) for section, spec in asked if fits(spec)]
+        if len(asked) == 1:  # whether it takes that, it says itself
+            return record
+        if len(found) == 1:
+            return record._replace(section=found[0][0], question=found[0][1])
+        if found:
+            raise Unresolved(
+                gettext_noop(
+                    "The file does not say which question this answers: “Question of all lines” (--every-question) is "
+                    "one of %(questions)s."
+                ),
+                questions=", ".join(question for _section, question in found),
+            )
+        if kind == SPANS:
+            raise Unresolved(
+                gettext_noop(
+                    "The study has no question for marked words: one of the kind “items” whose last field is a place."
+                )
+            )
+        raise Unresolved(gettext_noop("The study has no question with options."))
+
+    def _check_texts(self) -> None:
+        """Words are marked in the text that the row has. A query for every 500 rows."""
+        of_rows: dict[int | None, list[tuple[str, int, Row]]] = {}
+        for (place, digest), line in self._texts.items():
+            of_rows.setdefault(self.rows[place].pk, []).append((digest, line, self.rows[place]))
+        keys = [pk for pk in of_rows if pk is not None]
+        for start in range(0, len(keys), _ROWS):
+            some = Row.objects.filter(pk__in=keys[start : start + _ROWS]).exclude(evidence=[])
+            for pk, evidence in some.values_list("pk", "evidence"):
+                blocks = [block["text"] for block in evidence]
+                for digest, line, row in of_rows.pop(pk):
+                    if not begins_with(blocks, digest):
+                        self.problems.add(line, _ANOTHER_TEXT, row=row.name)
+        if self.table.needs_texts:
+            for line in sorted(line for without in of_rows.values() for _digest, line, _row in without):
+                self.problems.add(line, _NO_TEXT)
 
     def _find_drafters(self) -> None:
         """Whose answers drafts are of: raters of the file, of the study, or new ones."""

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from annotation.evidence.blocks import Block
 from annotation.evidence.kinds import PARAGRAPH, BlockKind
 from annotation.evidence.lines import lines_of
+from annotation.exchange import conversations
 from annotation.exchange.tables import FileLine, FileTable, Problems, TableError
 from base.sentences import gettext_noop
 
@@ -87,6 +88,12 @@ def _core(folded: str) -> str:
     """“amt_worker_ids” -> “worker”."""
     words = [word.removesuffix("s") for word in folded.split("_")]
     return "_".join(word for word in words if word not in _NAMES_OF_IDS)
+
+
+def names_raters(heading: str) -> bool:
+    """“annotator” and “_annotator_id” name raters."""
+    folded = fold_heading(heading)
+    return folded in _ALIASES["rater"] or _core(folded) in _ALIASES["rater"]
 
 
 def label_headings(
@@ -473,7 +480,7 @@ def row_headings(header: Sequence[str], kinds: Mapping[str, BlockKind], facets: 
             facets_at[facet] = i
         elif kind in kinds:
             blocks.append((i, kind))
-        elif _PARAGRAPHS.fullmatch(folded):
+        elif _PARAGRAPHS.fullmatch(folded) or folded in conversations.HEADINGS:
             blocks.append((i, PARAGRAPH))
         elif heading:
             unread.append(heading)
@@ -481,7 +488,7 @@ def row_headings(header: Sequence[str], kinds: Mapping[str, BlockKind], facets: 
         raise TableError(
             gettext_noop("This is a file of labels: it has the columns “rater” and “answer”. Give it under “Labels”.")
         )
-    ids = [i for i, heading in enumerate(header) if heading in unread and _names_rows(heading)]
+    ids = [i for i, heading in enumerate(header) if heading in unread and names_rows(heading)]
     if "row" not in at and len(ids) == 1:
         at["row"] = ids[0]
         unread.remove(header[ids[0]])
@@ -496,7 +503,7 @@ def row_headings(header: Sequence[str], kinds: Mapping[str, BlockKind], facets: 
     return RowHeadings(at, tuple(blocks), facets_at, tuple(unread), running)
 
 
-def _names_rows(heading: str) -> bool:
+def names_rows(heading: str) -> bool:
     """“id”, “doc_id” and “itemId” name rows; a “document” may be a text."""
     folded = fold_heading(heading)
     return folded == "id" or (_core(folded) in _ALIASES["row"] and _core(folded) != folded.removesuffix("s"))
@@ -514,6 +521,17 @@ def row_records(table: FileTable, headings: RowHeadings, problems: Problems) -> 
         if not cells["row"]:
             problems.add(line.number, gettext_noop("This line names no row."))
             continue
+        try:
+            blocks = [block for i, kind in headings.blocks for block in _blocks(line.cells[i], kind, headings.running)]
+        except conversations.NoConversation:
+            problems.add(
+                line.number,
+                gettext_noop(
+                    "This is no conversation: each message says who speaks (“role”, “from”, “author” or “speaker”) and "
+                    "what (“content”, “value” or “text”)."
+                ),
+            )
+            continue
         yield RowRecord(
             line=line.number,
             sheet=cells.get("sheet"),
@@ -521,14 +539,19 @@ def row_records(table: FileTable, headings: RowHeadings, problems: Problems) -> 
             title=cells.get("title", ""),
             url=cells.get("url", ""),
             language=cells.get("language", ""),
-            blocks=tuple(
-                Block(kind, part if kind in headings.running else part.lstrip())
-                for i, kind in headings.blocks
-                for part in lines_of(line.cells[i])
-            ),
+            blocks=tuple(blocks),
             facets={facet: line.cells[i] for facet, i in headings.facets.items()},
             given=given,
         )
+
+
+def _blocks(cell: str, kind: str, running: Collection[str]) -> Iterator[Block]:
+    """A conversation, or a text of which each line is a block; in a `running` kind with the blanks that it begins
+    with."""
+    said = conversations.conversation(cell)
+    if said is not None:
+        return conversations.blocks_of(said, kind)
+    return (Block(kind, part if kind in running else part.lstrip()) for part in lines_of(cell))
 
 
 class ColumnRecord(NamedTuple):

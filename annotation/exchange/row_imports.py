@@ -33,12 +33,12 @@ class ImportRefused(Refused):
     def __init__(self, *found: Problems) -> None:
         self.total = sum(problems.total for problems in found)
         shown = [
-            (problems.file, sentence, lines)
+            (problems, sentence, lines)
             for problems in found
             for sentence, lines in sorted(problems.shown.items(), key=lambda item: min(item[1].first))
         ][:MAX_PROBLEMS_SHOWN]
         self.problems = [_named(*item) for item in shown]
-        self.left = self.total - sum(lines.total for _file, _sentence, lines in shown)
+        self.left = self.total - sum(lines.total for _problems, _sentence, lines in shown)
         super().__init__(
             ngettext(
                 "The import has %(n)s problem, so nothing was changed.",
@@ -55,9 +55,14 @@ def problems_text(refused: ImportRefused) -> str:
     return "\n".join([str(refused), *refused.problems, *left])
 
 
-def _named(file: str, sentence: Sentence, lines: Lines) -> str:
+def _named(problems: Problems, sentence: Sentence, lines: Lines) -> str:
+    if problems.parts:
+        places = [_in_part(*problems.part_of(line)) for line in sorted(lines.first)]
+        places += ["…"] if lines.total > len(places) else []
+        where = {"file": problems.file, "places": "; ".join(places), "sentence": translated(sentence)}
+        return _("%(file)s, %(places)s: %(sentence)s") % where
     numbers = ", ".join(str(line) for line in sorted(lines.first))
-    values = {"file": file, "sentence": translated(sentence), "line": numbers, "n": lines.total}
+    values = {"file": problems.file, "sentence": translated(sentence), "line": numbers, "n": lines.total}
     if lines.first == [0]:
         return _("%(file)s: %(sentence)s") % values
     if lines.total == 1:
@@ -65,6 +70,10 @@ def _named(file: str, sentence: Sentence, lines: Lines) -> str:
     if lines.total == len(lines.first):
         return _("%(file)s, lines %(line)s: %(sentence)s") % values
     return _("%(file)s, %(n)s lines (%(line)s, …): %(sentence)s") % values
+
+
+def _in_part(name: str, line: int) -> str:
+    return _("%(file)s line %(line)s") % {"file": name, "line": line} if line else name
 
 
 def translated(sentence: Sentence) -> str:
@@ -97,6 +106,8 @@ class Imported:
     warned: int = 0  # answers that the scheme warns of, each once
     unchanged: int = 0  # what the file says and the study had already
     empty: int = 0  # cells of the file without an answer
+    unmarked: int = 0  # answers to which words could be marked in a text, and none were
+    raters_of_files: tuple[str, ...] = ()  # who answered, as files are called
     unread: tuple[str, ...] = field(default=())  # headings that mean nothing here
     textless: bool = False  # no heading of a file of rows names a text, and one that is not read may be meant to
 
@@ -145,9 +156,16 @@ class Imported:
             (self.cleared, _("Labels cleared, because they are not asked any more: %(n)s.")),
             (self.unchanged if not self.nothing_new else 0, _("In the study already: %(n)s.")),
             (self.empty, _("Cells without an answer: %(n)s.")),
+            (
+                0 if self.nothing_new else self.unmarked,
+                _("Texts in which nothing is marked, as somebody's answer: %(n)s."),
+            ),
         ):
             if n:
                 said.append(sentence % {"n": n})
+        if self.raters_of_files:
+            named = ", ".join(self.raters_of_files)
+            said.append(_("Who answered, by the names of files: %(raters)s.") % {"raters": named})
         if self.unread:
             said.append(_("Not read: %(headings)s.") % {"headings": ", ".join(self.unread)})
         if self.lacks_texts:

@@ -54,17 +54,29 @@ class Problems:
     """What is wrong in one file. All is counted, a sentence once a line; the first `MAX_PROBLEMS_SHOWN` sentences are
     kept, with their lines.
 
-    FileLine 0 is the file as a whole.
+    FileLine 0 is the file as a whole. Of a ZIP, whose files are read one behind the other, `parts` has their names,
+    each with how many lines come before it.
     """
 
     file: str
     total: int = 0
     shown: dict[Sentence, Lines] = field(default_factory=dict)
+    parts: list[tuple[int, str]] = field(default_factory=list)
 
     def add(self, line: int, template: str, **values: int | str) -> None:
         sentence = Sentence(template, tuple(values.items()))
         is_kept = sentence in self.shown or len(self.shown) < MAX_PROBLEMS_SHOWN
         self.total += not is_kept or self.shown.setdefault(sentence, Lines()).add(line)
+
+    def begin_part(self, before: int, name: str) -> None:
+        """What comes next is a file of a ZIP, behind so many lines of others."""
+        if (before, name) not in self.parts:
+            self.parts.append((before, name))
+
+    def part_of(self, line: int) -> tuple[str, int]:
+        """In which file of a ZIP a line stands, and which line it is there; 0 for the whole file."""
+        before, name = max((part for part in self.parts if part[0] <= line), default=(0, ""))
+        return name, line - before
 
 
 # --- cells that a spreadsheet could take for formulas ---------------------------------------------------------------
@@ -126,6 +138,33 @@ class FileTable:
     def names_controls(self) -> bool:
         """Its questions go by the names of another program's controls."""
         return False
+
+    @property
+    def silent(self) -> frozenset[str]:
+        """Headings that need not be read."""
+        return frozenset()
+
+    @property
+    def raters_of_files(self) -> tuple[str, ...]:
+        """Who answered, where it is told by the names of files alone."""
+        return ()
+
+    @property
+    def needs_texts(self) -> bool:
+        """Its answers are about texts that the rows have to have."""
+        return False
+
+    def type_of(self, answer: str) -> str:
+        """As which type of Label Studio's results an answer is told, where that may say which question it is of."""
+        return ""
+
+    def labels_of(self, answer: str) -> list[str]:
+        """Of the words that an answer marks."""
+        return []
+
+    def text_digest(self, answer: str) -> str:
+        """Of the text that an answer marks words in (`annotation.exchange.marked.texts`); "" where none is known."""
+        return ""
 
     def value(self, kind: AnswerKind, spec: QuestionSpec, answer: str, *, by_model: bool = False) -> Value | None:
         """What an answer of this table says, None for nothing; as a rule it is a text form. `by_model`: a model wrote

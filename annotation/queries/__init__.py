@@ -99,13 +99,14 @@ from annotation.queries.saving import (
     standing,
 )
 from annotation.queries.schemes import (
-    short_scheme,
+    scheme_to_begin_from,
     stored_version,
     whole_columns,
     whole_scheme,
     whole_sections,
     why_not_stored,
     why_unfit,
+    with_version,
 )
 from annotation.queries.states import (
     RaterGraph,

@@ -92,10 +92,20 @@ def _row(sheet: Sheet, found: Row | None, spec: SchemeSpec) -> Row:
             for _name, facets in _columns(one, [])
             if (text := ", ".join(filter(None, facets.values())))
         ),
+        *_sides(spec),
     ]
     name = f"{capfirst(spec.words.row)} 1"
     facets = {facet.key: facet.name for facet in spec.row.facets}
     return Row(pk=UNUSED, sheet=sheet, name=name, evidence=blocks_to_json(text), facets=facets)
+
+
+def _sides(spec: SchemeSpec) -> list[Block]:
+    """The two texts of a comparison."""
+    kinds, blocks = {block.key for block in spec.blocks}, list[Block]()
+    for key, label in spec.sides:
+        text = _("The text of one system.")
+        blocks += [Block(key, text)] if key in kinds else [Block(HEADING, label), Block(PARAGRAPH, text)]
+    return blocks
 
 
 def _columns(section: SectionSpec, stored: Sequence[Column]) -> list[tuple[str, dict[str, str]]]:

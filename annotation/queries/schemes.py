@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 import logging
+import re
 from collections.abc import Collection
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 
-from django.db.models import Prefetch
+from django.db.models import Max, Prefetch
 from django.utils.translation import gettext as _
 
 from annotation import doors
@@ -113,6 +114,29 @@ def short_scheme() -> str:
     taken = set(Scheme.objects.filter(slug__startswith="texts").values_list("slug", flat=True))
     names = itertools.chain(["texts"], (f"texts-{n}" for n in itertools.count(2)))
     return text.replace("key: texts ", f"key: {next(name for name in names if name not in taken)} ", 1)
+
+
+def scheme_to_begin_from(which: str) -> str | None:
+    """The text of a scheme to make another one of: “short”, the number of a stored one, or the key of one that packs
+    bring, each under a version that is free; None where there is none. Two queries."""
+    if which == "short":
+        return short_scheme()
+    if which.isdecimal() and len(which) < 10:
+        stored = Scheme.objects.filter(pk=int(which)).first()
+        found = (stored.slug, stored.version, stored.source) if stored else None
+    else:
+        of_pack = shipped().get(which)
+        found = (of_pack[0].key, of_pack[0].version, of_pack[1]) if of_pack else None
+    if found is None:
+        return None
+    key, version, source = found
+    last = Scheme.objects.filter(slug=key).aggregate(last=Max("version"))["last"] or 0
+    return with_version(source, max(last, version) + 1)
+
+
+def with_version(source: str, version: int) -> str:
+    """A scheme file with another version, where the version stands on a line of its own."""
+    return re.sub(r"^version:[ \t]*\d+", f"version: {version}", source, count=1, flags=re.MULTILINE)
 
 
 def why_not_stored(stored: Scheme | None, spec: SchemeSpec, source: str) -> str:

@@ -21,6 +21,7 @@ from base.sentences import gettext_noop
 from base.text import whole_number
 
 MOST_OPTIONS = 10
+_MOST_LABELS = 200  # see `annotation.scheme.values.ItemField`
 _NUMBER = QuestionSpec.model_validate({"key": "answer", "title": "Answer", "kind": Kind.NUMBER})
 _LONGEST = 20_000  # characters of a text, see `annotation.scheme.values.TextSpec`
 
@@ -77,6 +78,35 @@ def infer_scheme(
         ],
     }
     return yaml.safe_dump(spec, sort_keys=False, allow_unicode=True)
+
+
+def infer_spans(labels: Collection[str], *, key: str, version: int, title: str, question: str) -> str:
+    """The YAML of a scheme whose one question is which words are marked, each with one of these labels.
+
+    Raises:
+        TableError: nothing is marked with a label, or there are more than a field has options.
+    """
+    options = sorted(filter(None, labels), key=str.casefold)
+    if not 1 <= len(options) <= _MOST_LABELS:
+        raise TableError(
+            gettext_noop("Words are marked with %(n)s labels, and a scheme takes from 1 to %(most)s."),
+            n=len(options),
+            most=_MOST_LABELS,
+        )
+    fields = [
+        {"key": "words", "title": "Words", "required": True},
+        {"key": "label", "title": "Label", "options": options, "required": "" not in labels},
+        {"key": "place", "title": "Place", "place": True},
+    ]
+    spans = {
+        "key": "spans",
+        "title": question,
+        "kind": "items",
+        "items": {"most": 500, "longest": 4000, "fields": fields},
+    }
+    section = {"key": "text", "title": "The text", "questions": [spans]}
+    spec = {"key": key, "version": version, "title": title, "words": {"row": "text", "rows": "texts"}}
+    return yaml.safe_dump({**spec, "sections": [section]}, sort_keys=False, allow_unicode=True)
 
 
 def _answered_by(distinct: dict[str, str], *, nominal: bool) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from django.conf import settings as django_settings
 from django.contrib import messages
 from django.contrib.auth.decorators import permission_required
 from django.db import transaction
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -67,8 +67,8 @@ def studies(request: AppRequest) -> HttpResponse:
 @permission_required("annotation.add_study", raise_exception=True)
 @require_http_methods(["GET", "POST"])
 def new_study(request: AppRequest) -> HttpResponse:
-    short = {"scheme_text": queries.short_scheme()} if request.GET.get("begin") == "short" else None
-    form = StudyForm(request.POST or None, request.FILES or None, initial=short)
+    text = queries.scheme_to_begin_from(request.GET.get("begin", ""))
+    form = StudyForm(request.POST or None, request.FILES or None, initial={"scheme_text": text} if text else None)
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data
         try:
@@ -84,6 +84,16 @@ def new_study(request: AppRequest) -> HttpResponse:
         else:
             return redirect("annotation:study", study.slug)
     return render(request, "annotation/new_study.html", {"form": form})
+
+
+@require_GET
+@permission_required("annotation.add_study", raise_exception=True)
+def scheme_to_begin_from(request: AppRequest) -> HttpResponse:
+    """The text of a scheme, for the field in which another one is made of it."""
+    text = queries.scheme_to_begin_from(request.GET.get("begin", "short"))
+    if text is None:
+        raise Http404
+    return HttpResponse(text, content_type="text/plain; charset=utf-8")
 
 
 @require_GET
@@ -128,7 +138,7 @@ def _own_scheme(request: AppRequest, study: Study) -> dict[str, str] | None:
     if request.GET.get("begin") != "own":
         return None
     asked = queries.asked_by(study.scheme, request.user)
-    return {"scheme_text": rewording.with_version(study.scheme.source, asked.next_version)}
+    return {"scheme_text": queries.with_version(study.scheme.source, asked.next_version)}
 
 
 @require_http_methods(["GET", "POST"])

@@ -22,7 +22,7 @@ def reword(request: AppRequest, study: Study) -> HttpResponse:
     """What would change is shown first; the same text sent once more, with a reason, is taken."""
     asked = queries.asked_by(study.scheme, request.user)
     posted = request.POST if request.method == "POST" and not asked.why_not else None
-    form = RewordForm(posted, initial={"scheme_text": with_version(study.scheme.source, asked.next_version)})
+    form = RewordForm(posted, initial={"scheme_text": queries.with_version(study.scheme.source, asked.next_version)})
     context: dict[str, Any] = {"study": study, "form": form, "asked": asked}
     context["is_reworded"] = study.scheme.revisions.exists()
     if posted is not None and form.is_valid():
@@ -55,11 +55,6 @@ def reword(request: AppRequest, study: Study) -> HttpResponse:
         elif not found:
             form.add_error("scheme_text", _("Nothing was changed but the version."))
     return render(request, "annotation/reword.html", context)
-
-
-def with_version(source: str, version: int) -> str:
-    """A scheme file with another version, where the version stands on a line of its own."""
-    return re.sub(r"^version:[ \t]*\d+", f"version: {version}", source, count=1, flags=re.MULTILINE)
 
 
 @require_GET

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from annotation.actions import Refused
 from annotation.models import Rater, Study, User
+from judges.actions.keeping import hold_model
 from judges.methods import WRITES, prompting
 from judges.methods.prompting import PromptSpec
 from judges.models import Extractor, Judge
@@ -111,7 +112,8 @@ def create_judge(
     `temperature` and `max_new_tokens` are for a judge that rates or writes, and have defaults there.
 
     Raises:
-        Refused: it could never work with its model, or in the study; or it does not write, and is told how to.
+        Refused: it could never work with its model, or in the study; its model is deleted; or it does not write, and
+            is told how to.
         PromptError: the text is no prompt file, or reads evidence that the extractor does not take out.
     """
     if study is not None:
@@ -139,6 +141,7 @@ def create_judge(
     elif temperature is not None or max_new_tokens is not None:
         raise Refused(_("Only a judge that rates or writes has a temperature and a longest answer."))
     if model is not None:
+        hold_model(model)
         try:
             labelling.refuse(model, method=method, chat_template=chat_template)
             asks = prompting.load_prompt(prompt.text if prompt else prompt_text)

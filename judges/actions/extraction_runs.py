@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from annotation.actions import Refused, note_key, refuse_while_shown
 from annotation.models import Row, Study, User
 from annotation.queries.schemes import block_kinds
-from judges.actions.keeping import hold, refuse_archived
+from judges.actions.keeping import hold, hold_model, refuse_archived
 from judges.actions.spending import raise_limits, refuse_limits, stored_prices
 from judges.extraction import extracting, prompts
 from judges.extraction import queries as extraction_queries
@@ -42,7 +42,7 @@ def create_extractor(
     makes it in `study`, for the audit log, where a stored model gets another price by that.
 
     Raises:
-        Refused: its parser is not installed, or its model could never work.
+        Refused: its parser is not installed, or its model could never work or is deleted.
         PromptError: the text is no prompt file of an extractor.
     """
     if new_model.get("location"):
@@ -51,6 +51,7 @@ def create_extractor(
     if model is None:
         made.kind, made.parser = Extractor.Kind.PARSER, parser
     else:
+        hold_model(model)
         text = prompting.with_plain_ends(prompt_text)
         prompts.load_extraction_prompt(text, known=block_kinds())
         made.kind, made.model = Extractor.Kind.MODEL, model

@@ -18,7 +18,7 @@ from judges import doors
 from judges.lineage.queries import is_unused, weighed
 from judges.methods import Method
 from judges.models import Extractor, Judge
-from llm.models import Prompt
+from llm.models import LanguageModel, Prompt
 from work.states import RunState
 
 
@@ -33,6 +33,17 @@ def hold(tool: Judge | Extractor) -> Judge | Extractor:
     if held is None:
         raise Refused(_("“%(name)s” is deleted.") % {"name": tool.name})
     return held
+
+
+def hold_model(model: LanguageModel) -> None:
+    """Nobody deletes a stored model before this transaction has ended, in which something is made of it.
+
+    Raises:
+        Refused: it is deleted.
+    """
+    held = LanguageModel.objects.select_for_update(no_key=True).filter(pk=model.pk)
+    if not held.values_list("pk").first():
+        raise Refused(_("“%(name)s” is deleted.") % {"name": model.name})
 
 
 def forget_prompt(judge: Judge) -> None:

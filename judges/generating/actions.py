@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy
 from annotation.actions import Refused, lock_study, lock_to_resume, note_key, refuse_while_shown
 from annotation.models import Study, User
 from judges.actions import spending
+from judges.actions.keeping import hold_model
 from judges.actions.spending import raise_limits, refuse_limits, stored_prices
 from judges.actions.work import loaded, telling_of_backends
 from judges.generating import planning, queries
@@ -51,13 +52,15 @@ def start(
     `enqueue` False leaves the work to the caller (`work.actions.take_up`); workers take it over if that goes silent.
 
     Raises:
-        Refused: no model or name, texts that would be the same again or too many, a model that could never write, or a
-            limit that is none.
+        Refused: no model or name, texts that would be the same again or too many, a model that could never write or is
+            deleted, or a limit that is none.
     """
     if not models:
         raise Refused(_("Choose a model."))
     lock_study(study.pk)  # of two starts at once, the second waits, and sees what the first has asked for
     refuse_while_shown(study.pk)
+    for model in sorted(models, key=lambda one: one.pk):  # in one order, whoever else holds some of them
+        hold_model(model)
     runs = []
     for model in models:
         refuse_limits(model.prices, most_tokens=most_tokens, most_cost=most_cost)

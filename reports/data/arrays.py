@@ -64,7 +64,10 @@ _BEFORE, _FROM = "before", "from"
 # letters that answer a probing task are read with the names of their things, and where words join them. 13: numbers
 # have figures of what was answered and of how far each judge is from people, and their unit; accuracy over coverage is
 # drawn; scales have AC2 beside AC1 at a glance; words that entries of lists are tied to are held against each other.
-METHODS = 13
+# 14: cells of optional questions that were left open stand among the missing labels, and, of a system from a file,
+# among the texts that it has not; a mean over pairs of raters counts those that marked any words; of accuracy over
+# coverage it is said in words how many cells are kept, where cells of equal confidence may be more than half.
+METHODS = 14
 # The words in which reports are said: a frozen report is said again in those of its day. 2: the field's own words
 # (percent agreement, calibration, confusion matrix, non-blind labels, bootstrap resamples). 3: where a scheme has one
 # section, its title does not stand before those of its questions.
@@ -390,6 +393,21 @@ class Filters:
     def before_spans(self) -> bool:
         """Of lists whose entries are tied to words of the document, what they say alone is compared."""
         return self.methods < 13
+
+    @property
+    def before_left_open(self) -> bool:
+        """Optional cells that were left open are told of among selections alone."""
+        return self.methods < 14
+
+    @property
+    def before_share_kept(self) -> bool:
+        """The cells of which a judge is surest are called half of them, however many are equally sure."""
+        return self.methods < 14
+
+    @property
+    def before_pairs_with_spans(self) -> bool:
+        """Pairs of raters that marked no words count among those that a mean is over."""
+        return self.methods < 14
 
     @property
     def first_words(self) -> bool:

@@ -262,7 +262,7 @@ def _questions(
         together: dict[str, _Together] = {}
         for name in (MAJORITY, *WEIGHED):
             if name in heard:
-                together[name] = _together(cells, number, section, spec, filled, name)
+                together[name] = _together(cells, number, section, spec, filled, name, filters)
                 filled[name, section.key, spec.key] = together[name].filled
         of_judges = [
             judge
@@ -286,6 +286,7 @@ def _questions(
                 filled[voice_of(judge.code), section.key, spec.key]
                 if judge.code in from_files and spec.kind in _TEXTS
                 else None,
+                filters,
             )
             for judge in of_judges
         }
@@ -323,7 +324,9 @@ def _questions(
             if spec.kind == Kind.TRANSITIONS and not filters.before_graphs
             else None,
             missing=(
-                *_missing_of_people(cells, number, people, _to_fill(filled[PEOPLE, section.key, spec.key]), skipped),
+                *_missing_of_people(
+                    cells, number, people, _to_fill(filled[PEOPLE, section.key, spec.key]), skipped, filters
+                ),
                 *_missing_of_judges(of_judges, no_label),
             ),
         )
@@ -335,6 +338,7 @@ def _missing_of_people(
     people: Sequence[RaterEntry],
     filled: Filled,
     skipped: Mapping[tuple[int, int], Counter[str]],
+    filters: Filters,
 ) -> Iterator[MissingCells]:
     n_raters = len(cells.table.raters)
     given = np.bincount(filled.rater, minlength=n_raters)
@@ -345,6 +349,8 @@ def _missing_of_people(
         "withdrawn": np.bincount(filled.rater[open_cells & gone], minlength=n_raters),
         "not-asked": np.bincount(filled.rater[filled.code == Empty.NOT_ASKED], minlength=n_raters),
     }
+    if not filters.before_left_open:
+        counts["left-open"] = np.bincount(filled.rater[filled.code == Empty.LEFT_OPEN], minlength=n_raters)
     for person in people:
         place = cells.rater_place[person.code]
         of = int(given[place])
@@ -458,6 +464,7 @@ def _together(
     spec: QuestionSpec,
     filled: Mapping[tuple[str, str, str], Filled],
     name: str,
+    filters: Filters,
 ) -> _Together:
     """What people said in each cell, taken together. Every cell that a person was to fill is there once.
 
@@ -486,6 +493,9 @@ def _together(
         known, of_model, weights, because = _weighed(cells, said, name)
         most[np.searchsorted(cell, known)] = of_model
     code = np.where(answered, most, Empty.NOT_REACHED)
+    if spec.optional and not filters.before_left_open:
+        others = np.isin(cell, people.cell[people.code != Empty.LEFT_OPEN])
+        code[~others] = Empty.LEFT_OPEN  # by all of them
     code[np.isin(cell, people.cell[people.code == _OTHER_WORDING]) & ~answered] = _OTHER_WORDING
     for other, options in spec.ask_unless.items():
         off = [*_codes_of(cells, section, other, options), Empty.NOT_ASKED]
@@ -595,6 +605,7 @@ def _no_label(
     asked: IntArray,
     judge: RaterEntry,
     filled: Filled | None,
+    filters: Filters,
 ) -> NoLabel:
     """`filled`: the cells of a judge whose labels came from a file."""
     rater, work = cells.rater_place[judge.code], cells.table.assignments
@@ -606,7 +617,8 @@ def _no_label(
     others = others[(others[:, 2] == question) & (cells.rater[others[:, 0]] == rater)]
     if filled is not None:
         begun = np.isin(filled.row, cells.row[asked[cells.begun[asked]]])
-        left_out = filled.cell[begun & (filled.code == Empty.NOT_REACHED)]
+        lost = [Empty.NOT_REACHED] if filters.before_left_open else [Empty.NOT_REACHED, Empty.LEFT_OPEN]
+        left_out = filled.cell[begun & np.isin(filled.code, lost)]
     return NoLabel(
         unreadable=_ints(int(cells.row[of.assignment]) * cells.n_columns + of.column for of in mine),
         why=tuple(of.why for of in mine),

@@ -70,7 +70,7 @@ def records(
 ) -> Iterator[tuple[str, ...]]:
     """The labels of these questions, or of all, as `header` names their values, in the order of the table."""
     texts, words, states = _Texts(table, about), answer_words(table), table.assignments.states
-    for label in _lines(table, _wanted(table, questions)):
+    for label in label_lines(table, places_of(table, questions)):
         place, _assignment, rater, row, repeat, state, column, question, option, preset, exposed = label
         answer = (*words[question][option], _yes(preset), table.notes.get(place, ""))
         how = (_yes(exposed), *_draft(table, place), "")
@@ -166,7 +166,7 @@ def _numbers(table: LabelTable, questions: Sequence[str]) -> list[int]:
     return [n for n, (s, q) in enumerate(table.questions) if not questions or f"{s.key}.{q.key}" in questions]
 
 
-def _wanted(table: LabelTable, questions: Sequence[str]) -> IntArray:
+def places_of(table: LabelTable, questions: Sequence[str]) -> IntArray:
     """The places of the labels of these questions, or of all."""
     wanted: IntArray = np.flatnonzero(np.isin(table.labels[:, 2], _numbers(table, questions)))
     return wanted
@@ -176,7 +176,7 @@ def _parts(places: IntArray) -> Iterator[IntArray]:
     return (places[start : start + _AT_ONCE] for start in range(0, places.size, _AT_ONCE))
 
 
-def _lines(table: LabelTable, places: IntArray) -> Iterator[tuple[int, ...]]:
+def label_lines(table: LabelTable, places: IntArray) -> Iterator[tuple[int, ...]]:
     """Of the label at each place: the place, its assignment, that one's rater, row, repeat and state, and the other
     values of its line of the table.
 
@@ -206,7 +206,7 @@ def parquet(table: LabelTable, questions: Sequence[str] = (), about: Sequence[Ro
 
     pa.set_memory_pool(pa.system_memory_pool())  # its own keeps what was freed
 
-    wanted = _wanted(table, questions)
+    wanted = places_of(table, questions)
     groups = [wanted[start : start + _IN_GROUP] for start in range(0, wanted.size, _IN_GROUP)] or [wanted]
     out = io.BytesIO()
     words = _Words(table, about)
@@ -373,7 +373,7 @@ def jsonl(table: LabelTable, questions: Sequence[str] = (), about: Sequence[RowA
     keys = [_in_json(name).replace("%", "%%") for name in names if forms[name]]
     line = "{" + "".join(f"{key}: %s, " for key in keys) + '"scores": %s}\n'
     form_of = tuple(forms.values())
-    places = (place for some in _parts(_wanted(table, questions)) for place in some.tolist())
+    places = (place for some in _parts(places_of(table, questions)) for place in some.tolist())
     for place, record in zip(places, records(table, questions, about), strict=True):
         values = [form(value) for form, value in zip(form_of, record, strict=True) if form]
         scores = scores_of(table, place)
@@ -417,11 +417,13 @@ def label_studio(
     results_of, of_rows = _results(table), _about(table, about)
     of_each, at, blocks = enumerate(texts or ()), -1, None
     yield "["
-    wanted = _wanted(table, questions)
+    wanted = places_of(table, questions)
     rows = table.assignments.row[table.labels[wanted, 0]]
     ordered = wanted[np.lexsort((wanted, table.labels[wanted, 1], rows))]
     del rows, wanted
-    for number, ((row, column), lines) in enumerate(groupby(_lines(table, ordered), key=itemgetter(_ROW, _COLUMN)), 1):
+    for number, ((row, column), lines) in enumerate(
+        groupby(label_lines(table, ordered), key=itemgetter(_ROW, _COLUMN)), 1
+    ):
         of = table.columns[column]
         while texts is not None and at < row:
             at, blocks = next(of_each)
@@ -454,12 +456,12 @@ def label_studio(
     yield "\n]\n"
 
 
-_ASSIGNMENT, _RATER, _ROW, _COLUMN = 1, 2, 3, 6  # in a line of `_lines`
+_ASSIGNMENT, _RATER, _ROW, _COLUMN = 1, 2, 3, 6  # in a line of `label_lines`
 
 
 def _results(table: LabelTable) -> Callable[[Sequence[int], Sequence[str] | None], Iterator[str]]:
-    """What makes a line of `_lines` results of Label Studio: their JSON, put together from what many have in common.
-    There are several where entries are marked in the texts of the row."""
+    """What makes a line of `label_lines` results of Label Studio: their JSON, put together from what many have in
+    common. There are several where entries are marked in the texts of the row."""
 
     @lru_cache(_KEPT)
     def answer_of(question: int, option: int, is_placed: bool) -> str:

@@ -21,7 +21,7 @@ from reports.contents import Contents, contents_from, read_contents
 from reports.data.arrays import Filters
 from reports.data.label_table import LabelTable
 from reports.data.rows import RowAbout
-from reports.exports import labels, memory
+from reports.exports import labels, marked, memory
 from reports.exports.archive import Progress, opened, write_labels, write_report
 from reports.exports.texts import Origin
 from reports.frozen.recomputing import labels_of
@@ -34,8 +34,11 @@ ENDINGS = {
     Export.Form.ZIP: "zip",
     Export.Form.JSONL: "jsonl",
     Export.Form.LABEL_STUDIO: "json",
+    Export.Form.DOCCANO: "zip",
+    Export.Form.PRODIGY: "jsonl",
     Export.Form.WIDE: "csv",
 }
+_NAMED = {Export.Form.WIDE: "-labels-wide", Export.Form.DOCCANO: "-doccano", Export.Form.PRODIGY: "-prodigy"}
 
 
 def path_of(export: Export) -> Path:
@@ -45,8 +48,8 @@ def path_of(export: Export) -> Path:
 def file_name(export: Export) -> str:
     """What the browser calls it."""
     number = f"-report-{export.report_id}" if export.report_id else ""
-    wide = "-labels-wide" if export.form == Export.Form.WIDE else ""
-    return f"{export.study.slug}{number}{wide}.{ENDINGS[Export.Form(export.form)]}"
+    form = Export.Form(export.form)
+    return f"{export.study.slug}{number}{_NAMED.get(form, '')}.{ENDINGS[form]}"
 
 
 def make_file(export: Export, path: Path, progress: Progress) -> None:
@@ -99,6 +102,9 @@ def make_file(export: Export, path: Path, progress: Progress) -> None:
                     blocks=queries.blocks_of_rows(export.study, table) if origin.has_texts else None,
                     progress=progress,
                 )
+        elif export.form == Export.Form.DOCCANO:
+            with path.open("wb") as file, opened(file) as files:
+                marked.doccano(files, table, queries.blocks_of_rows(export.study, table), filters.questions)
         else:
             _write(path, _lines(export, table, filters.questions, about))
 
@@ -112,6 +118,8 @@ def _lines(export: Export, table: LabelTable, questions: Sequence[str], about: S
     match export.form:
         case Export.Form.JSONL:
             return labels.jsonl(table, questions, about)
+        case Export.Form.PRODIGY:
+            return marked.prodigy(table, queries.blocks_of_rows(export.study, table), questions)
         case Export.Form.WIDE:
             return labels.wide_csv(table, questions, about)
         case _:

@@ -39,7 +39,7 @@ def question_figures(report: StudyReport, question: QuestionReport) -> Iterator[
             yield _precision_recall(question, result)
     sure = [result for result in question.judges if result.sureness and result.sureness.selective.kept.size > 1]
     if sure and not report.filters.before_selective_curves:
-        yield _selective(question, sure)
+        yield _selective(report, question, sure)
     for of_arms in question.arms:
         yield _flips(report, question, of_arms)
 
@@ -475,7 +475,7 @@ def _precision_recall(question: QuestionReport, result: JudgeResult) -> Figure:
     )
 
 
-def _selective(question: QuestionReport, sure: Sequence[JudgeResult]) -> Figure:
+def _selective(report: StudyReport, question: QuestionReport, sure: Sequence[JudgeResult]) -> Figure:
     """Accuracy over coverage, of all judges together: which one keeps more at the same accuracy."""
     curves: list[dict[str, Any]] = []
     told = []
@@ -486,10 +486,16 @@ def _selective(question: QuestionReport, sure: Sequence[JudgeResult]) -> Figure:
         name = ngettext("%(judge)s, %(n)s cell", "%(judge)s, %(n)s cells", of.n) % {"judge": judge, "n": count(of.n)}
         curves.append({"name": name, "kept": of.kept[kept].tolist(), "accuracy": of.accuracy[kept].tolist()})
         half = np.searchsorted(of.kept, 0.5)  # the fewest cells that are half of them or more
-        told.append(
+        sentence = (
             _("%(judge)s is right in %(half).0f %% of the half of which it is surest, in %(all).0f %% of all.")
-            % {"judge": judge, "half": 100 * of.accuracy[half], "all": 100 * of.accuracy[-1]}
+            if report.filters.before_share_kept
+            else _(
+                "%(judge)s is right in %(half).0f %% of the %(kept).0f %% of cells of which it is surest, in "
+                "%(all).0f %% of all."
+            )
         )
+        rates = {"half": of.accuracy[half], "kept": of.kept[half], "all": of.accuracy[-1]}
+        told.append(sentence % {"judge": judge, **{name: 100 * rate for name, rate in rates.items()}})
     return Figure(
         key=f"{question.data.name}.selective",
         kind="selective",

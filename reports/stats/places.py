@@ -85,6 +85,9 @@ class Marked:
     without: int
 
 
+NOTHING = Marked({}, 0, 0, 0)
+
+
 def marked(own: ItemsSpec, records: Iterable[Mapping[str, Any]], counted: Counted) -> Marked:
     """
     >>> own = ItemsSpec.model_validate({"fields": [{"key": "name"}, {"key": "words", "place": True}]})
@@ -92,9 +95,12 @@ def marked(own: ItemsSpec, records: Iterable[Mapping[str, Any]], counted: Counte
     Marked(spans={(0, ()): [(65, 71)]}, n=1, characters=6, without=1)
     """
     assert own.place is not None
+    kept = list(filter(counted.counts, records))
+    if not kept:
+        return NOTHING  # as most lists are of most options
     spans: dict[Group, list[tuple[int, int]]] = defaultdict(list)
     n = without = 0
-    for record in filter(counted.counts, records):
+    for record in kept:
         places: list[Place] = read_places(record.get(own.place.key) or "")
         words = counted.words(record)
         for place in places:
@@ -117,12 +123,14 @@ class Figure:
 
 @dataclass(frozen=True)
 class SpansAgreement:
-    """One rater's spans and another's, or the mean over `n_pairs` such pairs, each by its own sums over its lists; a
-    pair without any span is left out of it. n_lists, n_a, n_b, without_a, without_b: sums over all pairs of the lists
-    that both made, of their spans, and of their entries that are tied to no words. because: why it is not defined.
+    """One rater's spans and another's, or the mean over such pairs, each by its own sums over its lists. n_pairs: that
+    share a list; n_marked_pairs: those with any span, which the mean is over. n_lists, n_a, n_b, without_a, without_b:
+    sums over all pairs of the lists that both made, of their spans, and of their entries that are tied to no words.
+    because: why it is not defined.
     """
 
     n_pairs: int
+    n_marked_pairs: int
     n_lists: int
     n_a: int
     n_b: int
@@ -141,6 +149,7 @@ class SpansAgreement:
 
 # Of two lists: spans of a and b, equal ones, overlapping pairs, characters of a and b, and of both.
 _A, _B, _EXACT, _OVERLAP, _CHARACTERS_A, _CHARACTERS_B, _SHARED = range(7)
+_NO_SUMS = (0,) * (_SHARED + 1)
 # What is in common, of a, of b.
 _FIGURES = ((_EXACT, _A, _B), (_OVERLAP, _A, _B), (_SHARED, _CHARACTERS_A, _CHARACTERS_B))
 
@@ -172,7 +181,7 @@ def spans_agreement(
             continue
         both = [(lists[x], lists[y]) for x, y in zip(a.code[of_a], b.code[of_b], strict=True)]
         sums.append(np.array([_sums(one, other) for one, other in both], dtype=np.float64))
-        without += np.array([[one.without, other.without] for one, other in both]).sum(axis=0)
+        without += sum(one.without for one, _other in both), sum(other.without for _one, other in both)
         keys.append(cluster_keys(a, by or "document")[of_a])
     if not sums:
         return None
@@ -188,6 +197,7 @@ def spans_agreement(
     )
     return SpansAgreement(
         n_pairs=len(sums),
+        n_marked_pairs=int((of_pairs[:, _A] + of_pairs[:, _B] > 0).sum()),
         n_lists=sum(len(of_pair) for of_pair in sums),
         n_a=int(total[_A]),
         n_b=int(total[_B]),
@@ -239,6 +249,8 @@ def _intervals(
 
 
 def _sums(a: Marked, b: Marked) -> tuple[int, ...]:
+    if a is NOTHING and b is NOTHING:
+        return _NO_SUMS
     exact = overlap = shared = 0
     for group in a.spans.keys() & b.spans.keys():
         one, other = a.spans[group], b.spans[group]

@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 from reports.numbers.comparison import ComparisonReport
 from reports.numbers.report import QuestionReport, StudyReport
 from reports.stats.ratings.arrays import Estimate
-from reports.stats.spa import Spa
 from reports.tables.base import Head, ReportTable, Value
+from reports.tables.systems import beside_heads, held
 from reports.words import UNDEFINED, by_items, compared_by, name_of
 
 
@@ -89,32 +89,17 @@ def _order(of: ComparisonReport, about: str) -> ReportTable:
 
 def _side_by_side(of: ComparisonReport, about: str) -> ReportTable:
     rows: list[tuple[Value, ...]] = []
-    interval = _("95 % interval")
     for first, second in itertools.combinations(range(len(of.systems)), 2):
         for one in of.raters:
             if one.comparisons.met(first, second):
                 shares = one.comparisons.shares_of_two(first, second)
-                held = one.comparisons.of_two(first, second)
-                rows.append((of.systems[first], of.systems[second], compared_by(one), *shares, *_held(held)))
+                told = held(one.comparisons.of_two(first, second))
+                rows.append((of.systems[first], of.systems[second], compared_by(one), *shares, *told))
     return ReportTable(
         key=f"{of.name}.systems",
         about=about,
         title=_("Systems side by side"),
-        heads=(
-            Head("first", _("First")),
-            Head("second", _("Second")),
-            Head("by", _("By")),
-            Head("wins", _("First wins"), "share"),
-            Head("ties", _("Ties"), "share"),
-            Head("loses", _("First loses"), "share"),
-            Head("probability", _("First is preferred"), "number"),
-            Head("low", _("from"), "number", interval),
-            Head("high", _("to"), "number", interval),
-            Head("p", "p", "number"),
-            Head("n", _("Judgements"), "count"),
-            Head("items", _("Items"), "count"),
-            Head("because", _("Not defined because"), "note"),
-        ),
+        heads=beside_heads(Head("items", _("Items"), "count")),
         rows=tuple(rows),
         how=_(
             "Who wrote which and the order of the two were hidden; a tie counts half. 0.5 means that neither is "
@@ -186,15 +171,4 @@ def _beside_people(of: ComparisonReport, about: str) -> ReportTable:
             "few systems the order may be the same by luck; agreement cell by cell stands with the other figures of "
             "judges."
         ),
-    )
-
-
-def _held(of: Spa) -> tuple[Value, ...]:
-    bounds = of.clustered
-    return (
-        of.probability,
-        *((bounds.low, bounds.high, bounds.p_value) if bounds else (None, None, None)),
-        of.n,
-        of.n_inputs,
-        str(UNDEFINED.get(of.reason, of.reason)),
     )

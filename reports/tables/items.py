@@ -168,7 +168,7 @@ def _spans(report: StudyReport, question: ValueReport, lines: Sequence[SpanLine]
     for line in lines:
         cells: list[Value] = [_who(line.a), _who(line.b), _compared(line.counted)]
         if not to_gold:
-            cells.append(line.found.n_pairs)
+            cells.append(line.found.n_pairs if report.filters.before_pairs_with_spans else line.found.n_marked_pairs)
         for figure in _in_line(line):
             cells += [*(getattr(figure, rate) for rate, _title in rates), *ends(figure.interval, shown=shown)]
         rows.append((*cells, *_counts(line), str(UNDEFINED[line.found.because])))
@@ -178,6 +178,11 @@ def _spans(report: StudyReport, question: ValueReport, lines: Sequence[SpanLine]
             _(
                 "Each two raters have their F1 of all their lists; that of people, and of a judge with people, "
                 "is the mean over pairs, and counts are sums over them."
+            )
+            if report.filters.before_pairs_with_spans
+            else _(
+                "Each two raters have their F1 of all their lists; that of people, and of a judge with people, is the "
+                "mean over the pairs that marked anything. Counts are sums over all pairs."
             )
         )
     return ReportTable(

@@ -18,6 +18,7 @@ _WHY = {
     "not-reached": gettext_lazy("not reached"),
     "withdrawn": gettext_lazy("not reached, and withdrawn"),
     "not-asked": gettext_lazy("not asked"),
+    "left-open": gettext_lazy("left open: the question is optional"),
     "unreadable": gettext_lazy("unreadable answer"),
     "failed": gettext_lazy("the judge failed"),
 }

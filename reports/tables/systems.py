@@ -297,26 +297,11 @@ def _preferred(report: StudyReport, question: QuestionReport, judged: Judged) ->
     for by, (answers, _sides) in said.items():
         if answers.cell.size:
             rows.append((_("left side"), _("right side"), by, *_line(left_better[answers.code], answers)))
-    interval, sheet = _("95 % interval"), words_of(report).sheet
     return ReportTable(
         key=f"{data.name}.systems",
         about=name_of(question),
         title=_("Systems side by side"),
-        heads=(
-            Head("first", _("First")),
-            Head("second", _("Second")),
-            Head("by", _("By")),
-            Head("wins", _("First wins"), "share"),
-            Head("ties", _("Ties"), "share"),
-            Head("loses", _("First loses"), "share"),
-            Head("probability", _("First is preferred"), "number"),
-            Head("low", _("from"), "number", interval),
-            Head("high", _("to"), "number", interval),
-            Head("p", "p", "number"),
-            Head("n", _("Judgements"), "count"),
-            Head("sheets", cap(words_of(report).sheets), "count"),
-            Head("because", _("Not defined because"), "note"),
-        ),
+        heads=beside_heads(Head("sheets", cap(words_of(report).sheets), "count")),
         rows=tuple(rows),
         how=_(
             "Who wrote which and the order of the two were hidden; a tie counts half. 0.5 means that neither is "
@@ -324,7 +309,7 @@ def _preferred(report: StudyReport, question: QuestionReport, judged: Judged) ->
             "takes the judgements of one %(sheet)s together (cluster-robust, Student's t). The last lines say whether "
             "the place alone was preferred."
         )
-        % {"sheet": sheet},
+        % {"sheet": words_of(report).sheet},
     )
 
 
@@ -334,14 +319,36 @@ def _left_better(data: QuestionData, judged: Judged) -> FloatArray:
 
 
 def _line(value: FloatArray, answers: Answers) -> tuple[Value, ...]:
-    found = spa.spa(spa.Assessments(value, answers.sheet, answers.rater))
+    shares = _shares(value) if value.size else (None, None, None)
+    return *shares, *held(spa.spa(spa.Assessments(value, answers.sheet, answers.rater)))
+
+
+def beside_heads(inputs: Head) -> tuple[Head, ...]:
+    """Of a table of each two systems. `inputs`: how many of what the judgements are of."""
+    interval = _("95 % interval")
+    return (
+        Head("first", _("First")),
+        Head("second", _("Second")),
+        Head("by", _("By")),
+        Head("wins", _("First wins"), "share"),
+        Head("ties", _("Ties"), "share"),
+        Head("loses", _("First loses"), "share"),
+        Head("probability", _("First is preferred"), "number"),
+        Head("low", _("from"), "number", interval),
+        Head("high", _("to"), "number", interval),
+        Head("p", "p", "number"),
+        Head("n", _("Judgements"), "count"),
+        inputs,
+        Head("because", _("Not defined because"), "note"),
+    )
+
+
+def held(found: spa.Spa) -> tuple[Value, ...]:
+    """The last seven of these."""
     bounds = found.clustered
     return (
-        *(_shares(value) if value.size else (None, None, None)),
         found.probability,
-        bounds.low if bounds else None,
-        bounds.high if bounds else None,
-        bounds.p_value if bounds else None,
+        *((bounds.low, bounds.high, bounds.p_value) if bounds else (None, None, None)),
         found.n,
         found.n_inputs,
         str(UNDEFINED.get(found.reason, found.reason)),

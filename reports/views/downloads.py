@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from annotation.actions import note_looks
+from annotation.actions import Refused, note_looks
 from annotation.models import Role, Study
 from annotation.people.access import AppRequest, for_roles
 from annotation.views.runs import RunPages
@@ -32,13 +32,17 @@ def ask(request: AppRequest, study: Study) -> HttpResponse:
         messages.error(request, _("Nothing is made: the filters, or the kind of download, are not understood."))
         return redirect("reports:report", study.slug)
     report = form.cleaned_data["report"]
-    export = actions.ask_for_export(
-        study=study,
-        form=form.cleaned_data["form"],
-        filters=Filters() if report else filters.filters(),
-        by=request.user,
-        report=report,
-    )
+    try:
+        export = actions.ask_for_export(
+            study=study,
+            form=form.cleaned_data["form"],
+            filters=Filters() if report else filters.filters(),
+            by=request.user,
+            report=report,
+        )
+    except Refused as refused:
+        messages.error(request, str(refused))
+        return redirect(*(("reports:frozen", study.slug, report.pk) if report else ("reports:report", study.slug)))
     return redirect(export)
 
 

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
 
-from accounts import owner_queries
-from annotation.models import AuditEvent, Import, ImportPart
-from judges.actions import create_judge
+from accounts import actions, owner_queries
+from annotation.actions import Refused
+from annotation.models import AuditEvent, Import, ImportPart, Study
+from judges.actions import create_extractor, create_judge
+from judges.generating import actions as generating
 from llm.actions import store_model
 from llm.models import LanguageModel, Prompt
 from tests import builders
+from tests.annotation.at_once import in_another_connection, postgresql
 from tests.builders import ClientOf
-from tests.judges import helpers
+from tests.judges import extractors, generations, helpers
 from work import kinds
 
 pytestmark = pytest.mark.django_db
@@ -93,3 +98,64 @@ def test_a_model_that_nothing_uses_is_deleted_and_another_one_stays(client_of: C
     assert "judges, extractors or texts are of it" in owner.post(of_used, follow=True).content.decode()
     assert list(LanguageModel.objects.all()) == [used]
     assert [event.what for event in AuditEvent.objects.filter(kind="deletion", by=olga.pk)] == [f"model {unused.name}"]
+
+
+def a_judge(model: LanguageModel) -> object:
+    return create_judge(name="reader", method="cloze", model=model, prompt_text=helpers.CLOZE)
+
+
+def an_extractor(model: LanguageModel) -> object:
+    return create_extractor(name="taker", model=model, prompt_text=extractors.PROMPT, chat_template=True)
+
+
+def texts(model: LanguageModel) -> object:
+    study = Study.objects.filter(slug="dishes").first() or generations.dishes()
+    return generating.start(study=study, models=[model], wanted=generations.wanted(), by=None, enqueue=False)
+
+
+MADE = pytest.mark.parametrize("make", [a_judge, an_extractor, texts])
+
+
+@MADE
+def test_of_a_model_that_somebody_has_just_deleted_nothing_is_made(
+    make: Callable[[LanguageModel], object],
+) -> None:
+    model = store_model(location="lab/gone", device="cuda")
+    gone = LanguageModel.objects.get(pk=model.pk)
+    olga = builders.user("olga", superuser=True)
+    actions.delete_model(model=model, by=olga)
+    with pytest.raises(Refused, match=f"“{gone.name}” is deleted"):
+        make(gone)
+    with pytest.raises(Refused, match=f"“{gone.name}” is deleted"):
+        actions.delete_model(model=gone, by=olga)
+
+
+@postgresql
+@MADE
+@pytest.mark.django_db(transaction=True)
+def test_a_model_is_deleted_or_something_is_made_of_it_and_whoever_is_second_is_told(
+    make: Callable[[LanguageModel], object],
+) -> None:
+    """It ended in an error of the database, which looks for what a row refers to at the very end."""
+    olga = builders.user("olga", superuser=True)
+    generations.dishes()
+    said: list[object] = []
+    model = store_model(location="lab/first", device="cuda")
+    with transaction.atomic():
+        make(model)
+        deleting = in_another_connection(lambda: actions.delete_model(model=model, by=olga), said)
+        deleting.join(timeout=1)
+        assert not said  # it waits
+    deleting.join()
+    assert [str(one) for one in said] == [f"“{model.name}” is used: judges, extractors or texts are of it."]
+
+    other = store_model(location="lab/second", device="cuda")
+    gone = LanguageModel.objects.get(pk=other.pk)
+    said.clear()
+    with transaction.atomic():
+        actions.delete_model(model=other, by=olga)
+        making = in_another_connection(lambda: make(gone), said)
+        making.join(timeout=1)
+        assert not said
+    making.join()
+    assert [str(one) for one in said] == [f"“{gone.name}” is deleted."]

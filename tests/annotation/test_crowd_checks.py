@@ -8,6 +8,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -30,6 +31,20 @@ from tests.annotation.test_crowd import ALBA, BORA, CELO, address, made, place, 
 from tests.annotation.test_skips import skip
 from tests.builders import COMPLETE, ApiOf, ClientOf, Leases
 
+OPTIONAL = """\
+key: mails
+version: 1
+title: Mails
+words: {sheet: batch, sheets: batches, row: mail, rows: mails}
+sections:
+  - key: mail
+    title: The mail
+    questions:
+      - {key: urgent, title: Urgent, kind: flag}
+      - {key: tone, title: Tone, kind: scale, min: 1, max: 3, optional: true, ask_unless: {urgent: ["no"]}}
+      - {key: names, title: Names, kind: items, optional: true, items: {fewest: 0, fields: [{key: name}]}}
+"""
+OSLO = ':[{"name":"Oslo"}]'
 WRONG = {**COMPLETE, ("Pay rent", "stated"): "absent"}  # one cell of six
 
 
@@ -276,6 +291,44 @@ def test_what_their_own_answers_switch_off_does_not_count(leases: Leases) -> Non
     notice = {("Give notice · tenant", key): None for key in ("party", "strictness")}
     submit_checks(participant, {**COMPLETE, **notice, ("Give notice · tenant", "act"): "absent"})
     assert checked(participant) == (3, 4)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"urgent": "yes", "tone": "2", "names": OSLO}, (3, 3)),
+        ({"urgent": "yes"}, (1, 3)),
+        ({"urgent": "yes", "tone": "2"}, (2, 3)),
+        ({"urgent": "no"}, (0, 2)),
+    ],
+)
+def test_what_is_optional_is_no_way_round_a_check(
+    leases: Leases, given: Mapping[str, str], told: tuple[int, int]
+) -> None:
+    """It was asked, and gold answers it: left open it is not right. Of a mail that is not urgent no tone is asked."""
+    study = builders.study("mails", of=builders.scheme(OPTIONAL), by=leases.manager)
+    mails = replace(leases, study=study)
+    sheet = annotating.add_sheet(study=study, title="Monday", columns={})
+    for n in range(2):
+        builders.row(sheet, f"Mail {n}")
+    name = sheet.columns.get().name
+    golden(mails, sheet.rows.all()[:1], {(name, "urgent"): "yes", (name, "tone"): "2", (name, "names"): OSLO})
+    participant = actions.take_place(link=made(mails, sheet, checks_each=1), number=ALBA)
+    submit_checks(participant, {(name, key): code for key, code in given.items()})
+    assert checked(participant) == told
+
+
+def test_who_leaves_an_optional_list_open_may_mean_that_there_is_nothing_in_it(leases: Leases) -> None:
+    study = builders.study("mails", of=builders.scheme(OPTIONAL), by=leases.manager)
+    mails = replace(leases, study=study)
+    sheet = annotating.add_sheet(study=study, title="Monday", columns={})
+    for n in range(2):
+        builders.row(sheet, f"Mail {n}")
+    name = sheet.columns.get().name
+    golden(mails, sheet.rows.all()[:1], {(name, "urgent"): "yes", (name, "names"): ":[]"})
+    participant = actions.take_place(link=made(mails, sheet, checks_each=1), number=ALBA)
+    submit_checks(participant, {(name, "urgent"): "yes"})
+    assert checked(participant) == (1, 1)
 
 
 def test_any_of_several_golds_is_right_and_it_is_the_gold_of_now(leases: Leases) -> None:

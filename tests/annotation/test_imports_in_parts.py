@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from annotation import actions
 from annotation.actions import Refused
-from annotation.exchange import arrivals, label_importer, label_imports
+from annotation.exchange import arrivals, label_importer, label_imports, new_studies
 from annotation.exchange.label_reading import LabelImport
 from annotation.exchange.row_imports import ImportRefused
 from annotation.labels import history
@@ -192,7 +192,7 @@ def test_a_new_study_goes_with_the_file_that_does_not_come_in(monkeypatch: pytes
     text = "rater,row,answer\n" + "".join(f"w{n},c{n},{'yes' if n % 2 else 'no'}\n" for n in range(9))
 
     def made(lines: str) -> Study:
-        study, _imported = label_imports.study_from_labels(
+        study, _imported = new_studies.study_from_labels(
             slug="fresh", title="Fresh", table=table(lines), how=LabelImport(), by=None
         )
         return study

@@ -19,8 +19,9 @@ from django.urls import reverse
 
 from annotation import actions
 from annotation.exchange.json_tables import open_labels
-from annotation.exchange.label_imports import import_labels, study_from_labels
+from annotation.exchange.label_imports import import_labels
 from annotation.exchange.label_reading import LabelImport
+from annotation.exchange.new_studies import study_from_labels
 from annotation.exchange.row_imports import Imported, ImportRefused
 from annotation.models import Assignment, Column, Label, LabelEvent, Question, Rater, Row, Study
 from tests import builders

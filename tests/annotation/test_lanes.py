@@ -9,7 +9,7 @@ import pytest
 from django.db import connection, transaction
 
 from annotation.actions import Refused
-from annotation.exchange import arrivals, label_importer, label_imports, lanes
+from annotation.exchange import arrivals, label_importer, label_imports, lanes, new_studies
 from annotation.exchange.label_reading import LabelImport
 from annotation.labels import batch
 from annotation.models import Arrival, Assignment, Label, Study
@@ -31,7 +31,7 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 def made() -> Study:
     """A study of one question without rules, with one label."""
     few = "rater,row,answer\na,b,yes\na,c,no\n"
-    study, _imported = label_imports.study_from_labels(
+    study, _imported = new_studies.study_from_labels(
         slug="plain", title="Plain", table=table(few), how=LabelImport(), by=None
     )
     return study

@@ -10,7 +10,7 @@ from html import unescape
 import pytest
 from django.urls import reverse
 
-from annotation import actions, queries
+from annotation import actions, doors, queries
 from annotation.evidence.blocks import Block
 from annotation.evidence.kinds import PARAGRAPH
 from annotation.models import Scheme, User
@@ -276,3 +276,34 @@ def test_pages_with_a_scheme_say_where_it_is_checked(leases: Leases, client_of: 
     for slug in ("fresh", "leases"):
         page = client_of(leases.manager).get(reverse("annotation:change-scheme", args=[slug])).content.decode()
         assert f'hx-post="{reverse("annotation:check-study-scheme", args=[slug])}"' in page
+
+
+@pytest.mark.parametrize("with_kinds", [True, False], ids=["kinds of its own", "headings"])
+def test_of_a_comparison_two_texts_stand_side_by_side(check: Check, with_kinds: bool) -> None:
+    text = doors.shipped_schemes()["text-pairs"].read_text(encoding="utf-8")
+    if not with_kinds:
+        text = text[: text.index("blocks:")] + text[text.index("row:\n  facets:") :]
+    shown = preview_of(check(text))
+    assert "data-beside" in shown
+    assert shown.count("<section>") == 2
+    assert shown.count("The text of one system.") == 2
+
+
+# --- a text to begin from ---------------------------------------------------------------------------------------------
+
+
+def test_any_scheme_of_the_list_can_be_begun_from_under_a_version_that_is_free(db: None, client_of: ClientOf) -> None:
+    client, address = client_of(builders.user("olga", superuser=True)), reverse("annotation:scheme-to-begin-from")
+    stored = builders.scheme(SCHEME)
+
+    def given(which: str) -> str:
+        answer = client.get(address, {"begin": which})
+        assert answer["Content-Type"] == "text/plain; charset=utf-8"
+        return answer.content.decode()
+
+    assert load_scheme(given(str(stored.pk))) == load_scheme(NEXT)
+    assert load_scheme(given("short")).key == "texts"
+    pairs = load_scheme(given("text-pairs"))
+    assert (pairs.key, pairs.version) == ("text-pairs", 2)
+    for nothing in ("", "no-such", "999999", "9" * 30, "../../settings"):
+        assert client.get(address, {"begin": nothing}).status_code == 404

@@ -68,3 +68,33 @@ def test_a_mail_is_submitted_with_a_remark_or_without(browsing: Browsing, submit
         grid.keys("Alt+s")
     until(lambda: states(sheet) == ["submitted", "submitted"], "they are not both submitted")
     assert [label.value for label in Label.objects.filter(question__key="remark")] == ["Rude."]
+
+
+def test_where_the_last_answer_submits_what_has_no_remark_is_submitted_once_it_is_left(browsing: Browsing) -> None:
+    """It waited for `s`, which nobody presses in such a study, and stayed as it was."""
+    sheet = mails(submits=True)
+    grid = Grid(browsing.person("anna"), sheet).open()
+    grid.keys("1", "4")
+    grid.settle()
+    assert states(sheet) == ["started", "open"]
+    grid.keys("Control+ArrowRight")
+    expect(grid.page.locator("#where")).to_contain_text("Mail 2")
+    until(lambda: states(sheet)[0] == "submitted", "it is left and not submitted")
+    grid.expect_refusal("“Mail 1” is submitted.")
+
+    grid.keys("2", "5")
+    grid.settle()
+    assert states(sheet) == ["submitted", "started"]
+    grid.keys("p")
+    until(lambda: states(sheet) == ["submitted", "submitted"], "the last one is left and not submitted")
+    expect(grid.page.locator("#sheet-done")).to_be_visible()
+
+
+def test_who_leaves_the_page_has_left_the_mail(browsing: Browsing) -> None:
+    sheet = mails(submits=True)
+    grid = Grid(browsing.person("anna"), sheet).open()
+    grid.keys("1", "4")
+    grid.settle()
+    assert states(sheet)[0] == "started"
+    grid.page.goto("about:blank")
+    until(lambda: states(sheet)[0] == "submitted", "it is not submitted")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.conf import settings
 from django.urls import reverse
@@ -171,3 +173,23 @@ def test_a_caret_stays_where_one_types_while_a_preview_comes(browsing: Browsing)
     assert text.input_value().endswith("title: Be j, kind: flag}\n")
     expect(page.locator("#scheme-preview iframe")).to_have_count(1)
     assert page.evaluate("() => document.activeElement.id") == "id_scheme_text"
+
+
+def test_a_scheme_to_begin_from_leaves_the_other_fields_as_they_are(browsing: Browsing) -> None:
+    builders.user("olga", superuser=True)
+    page = browsing.person("olga")
+    page.goto(reverse("annotation:new-study"))
+    title, text, schemes = page.get_by_label("Title"), page.get_by_label("or its text"), page.get_by_label("Scheme:")
+    title.fill("Mails")
+    page.get_by_role("link", name="Begin with a short one").click()
+    expect(text).to_have_value(re.compile("^# What is asked about each text."))
+    expect(title).to_have_value("Mails")
+    change = page.get_by_role("button", name="Change its text")
+    expect(change).to_be_hidden()
+    schemes.select_option("Which of two texts is better?")
+    change.click()
+    expect(text).to_have_value(re.compile("key: text-pairs\nversion: 2"))
+    expect(schemes).to_have_value("")  # what is written counts
+    expect(page.locator("#scheme-verdict")).to_have_text("Valid: 2 questions.")
+    page.keyboard.press("Control+z")
+    expect(text).to_have_value(re.compile("^# What is asked about each text."))

@@ -239,7 +239,7 @@ def test_a_judge_that_likes_the_left_is_told_so_and_its_order_is_held_against_pe
     place = {(line["by"], line["prefers"]): line for line in lines(found["better.preference.place-and-length"])}
     assert place["lefty", "the left text to the right one"]["share"] == 1.0
     told = [sentence.text for sentence in answers_of(report(study)).told[0].sentences if sentence.warns]
-    assert "The judge “lefty” always prefers the text on the left, whoever wrote it" in told[-1]
+    assert "The judge “lefty” always prefers the left text, whoever wrote it" in told[-1]
     assert not any("The group of people" in text for text in told)
 
 

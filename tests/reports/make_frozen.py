@@ -206,6 +206,74 @@ def value_table(seed: int, n_sheets: int) -> Any:
     )
 
 
+MARKED = """\
+key: news
+version: 1
+title: News
+words: {sheet: batch, sheets: batches, row: text, rows: texts}
+sections:
+  - key: text
+    title: Text
+    questions:
+      - key: names
+        title: Names
+        kind: items
+        items: {fields: [{key: words}, {key: type, options: [person, place]}, {key: at, place: true}]}
+      - {key: tone, title: Tone, kind: scale, min: 1, max: 3, optional: true}
+      - {key: remark, title: Remark, kind: text, optional: true}
+"""
+
+
+def marked_table(seed: int, n_sheets: int, n_rows: int) -> Any:
+    """A study of `MARKED` with three people, a judge that runs here, one whose answers came from a file, and a gold.
+    The third person has not begun the last sheet. What is optional is left open as often as not."""
+    from annotation.answers.codes import dumps
+    from annotation.scheme.spec import load_scheme
+    from reports.data.label_table import AssignmentEntry, Assignments, ColumnEntry, LabelTable, RaterEntry, RowEntry
+
+    rng = np.random.default_rng(seed)
+    raters = (
+        *(RaterEntry(f"A{n}", "person") for n in (1, 2, 3)),
+        RaterEntry("J1", "judge", model="small"),
+        RaterEntry("J2", "judge"),
+        RaterEntry("G1", "gold"),
+    )
+    names = (("Lech Walesa", "person", 0, 11), ("Walesa", "person", 5, 11), ("Gdansk", "place", 22, 28))
+    names += (("New York", "place", 32, 40), ("York", "person", 36, 40))
+    lists = sorted(
+        dumps([{"words": word, "type": kind, "at": f"0:{start}-{end}"} for word, kind, start, end in some])
+        for some in ((), *((one,) for one in names), names[1:3], names[::2], names[:4])
+    )
+    values = (tuple(lists), (), tuple(dumps(text) for text in ("It is late.", "It is rude.", "None of it.")))
+    n_codes = (len(lists), 3, 3)
+    assignments = tuple(
+        AssignmentEntry(rater, row, 1, "open" if rater == 2 and row >= (n_sheets - 1) * n_rows else "submitted", ())
+        for row in range(n_sheets * n_rows)
+        for rater in range(len(raters))
+    )
+    labels = []
+    for place, work in enumerate(assignments):
+        if work.state == "open":
+            continue
+        for number in range(3):
+            true = (5 * work.row + number) % n_codes[number]
+            if number == 0 or rng.random() < 0.55:
+                chosen = true if rng.random() < 0.6 else int(rng.integers(n_codes[number]))
+                labels.append((place, work.row // n_rows, number, chosen, 0, int(rng.random() < 0.03)))
+    return LabelTable(
+        slug="news",
+        title="News",
+        spec=load_scheme(MARKED).model_dump(mode="json"),
+        raters=raters,
+        sheets=tuple(f"Batch {n}" for n in range(n_sheets)),
+        rows=tuple(RowEntry(s, f"Text {n}") for s in range(n_sheets) for n in range(n_rows)),
+        columns=tuple(ColumnEntry(s, "text", 0, "", {}) for s in range(n_sheets)),
+        assignments=Assignments.of(assignments),
+        labels=np.array(labels, dtype=np.int64),
+        values=values,
+    )
+
+
 def ratings_table(seed: int) -> Any:
     """Ratings of the texts of six generators for sixteen instructions, by three people and nine judges."""
     from annotation.scheme.spec import load_scheme
@@ -232,8 +300,10 @@ def main() -> None:
     tables["crowd"] = label_table(5, 4, 3, n_people=5)
     tables["ratings"] = ratings_table(6)
     tables["arms"] = arms_table(7)
+    tables["marked"] = marked_table(8, 5, 4)
     asked: list[tuple[str, str, dict[str, Any]]] = [
         ("few", "en", {}),
+        ("marked", "en", {"unanswered": True}),
         ("few", "cs", {"by": "document", "n_draws": 200}),
         ("many", "en", {"by": "sheet", "n_draws": 300, "seed": 7}),
         ("many", "en", {"by": "document", "n_draws": 200, "merges": {"items.presence": "two-classes"}}),
@@ -246,6 +316,7 @@ def main() -> None:
         ("ratings", "en", {"n_draws": 200}),
         ("arms", "en", {"by": "document", "n_draws": 100}),
         ("arms", "en", {"by": "sheet", "n_draws": 100}),
+        ("marked", "cs", {"by": "document", "n_draws": 200}),
     ]
     frozen = [
         {

@@ -88,6 +88,16 @@ def test_a_judge_that_answers_as_three_people_do_may_stand_in_and_one_that_does_
     assert "“J1” may not stand in for a person on “Items”" in said(made(other))
 
 
+def test_a_judge_that_always_says_the_same_passes_by_the_test_alone_where_people_hardly_agree(study: Study) -> None:
+    people = {"A1": ["ffn" * 4] * 10, "A2": ["fnf" * 4] * 10, "A3": ["nff" * 4] * 10}
+    one_sheet(study, people, ["f" * 12] * 10)
+    tile = sentences.tiles(made(study))[2]
+
+    assert "“J1” may stand in for a person on “Items”" in said(made(study))
+    assert tile.value == "By the test alone"
+    assert "but always answering the most frequent option does as well" in tile.under
+
+
 def test_many_people_are_held_against_one_another_since_one_of_many_agrees_with_anything(study: Study) -> None:
     # Five people; in each row's two cells one of them, another each time, says “a” where the others say “f”.
     people = {f"A{n}": ["fa" if n == row else "ff" for row in range(5)] * 2 for n in range(5)}

@@ -7,13 +7,18 @@ import io
 import re
 import zlib
 from contextlib import suppress
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from fontTools.ttLib import TTFont
 from PIL import Image
 
+from reports.contents import contents_from
+from reports.data.arrays import Filters
 from reports.figures.base import Figure
 from reports.figures.svg import Theme, draw, drawn
+from tests.reports.make_frozen import label_table
 
 FIGURE = Figure(
     key="duties.stated.kappa",
@@ -88,3 +93,18 @@ def test_where_no_numbers_are_written_a_pair_without_agreement_is_no_empty_field
     shares = sorted(n / total for n, _colour in shown.getcolors(total) or [] if n > total / 2000)
 
     assert shares == pytest.approx([2 / 1600, 1598 / 1600], rel=0.3)
+
+
+def test_accuracy_over_coverage_says_how_many_cells_are_kept_at_least_half() -> None:
+    """Where cells are equally sure, they are kept together, which may be many more than half."""
+    table = label_table(1, 3, 6)
+    flat = np.where(np.isnan(table.scores[..., 0]), np.nan, -5.0)
+    flat[np.arange(len(flat)), table.labels[table.scored, 3]] = np.where(np.arange(len(flat)) % 5, -1.0, -3.0)
+    table = replace(table, scores=np.concatenate([flat[..., np.newaxis], table.scores[..., 1:]], axis=-1))
+    figures = {of.key: of for of in contents_from(table, Filters(), "en").figures if of.kind == "selective"}
+    assert figures
+    for figure in figures.values():
+        [curve] = figure.data["curves"]
+        kept = next(share for share in curve["kept"] if share >= 0.5)
+        assert f"of the {100 * kept:.0f} % of cells of which it is surest" in figure.alt
+    assert any(next(x for x in of.data["curves"][0]["kept"] if x >= 0.5) > 0.6 for of in figures.values())

@@ -157,6 +157,17 @@ def test_lists_without_places_have_no_such_table(db: None) -> None:
     assert not [key for key in tables if "spans" in key]
 
 
+def test_a_pair_that_marked_nothing_is_not_counted_among_those_that_a_mean_is_over(db: None) -> None:
+    """A3 marked a person and A1 and A2 none: of persons two pairs of three have an F1, and two are counted."""
+    said = dict.fromkeys(("A1", "A2"), (GDANSK, "|", "|"))
+    study = made_study(SCHEME, {**said, "A3": (f"{WALESA}\n{GDANSK}", "|", "|")})
+    for methods, pairs in ((13, 3), (14, 2)):
+        lines = lines_of(made(study, methods=methods)["text.names.spans"])
+        assert lines["People", "People", "place"]["pairs"] == 3
+        persons = lines["People", "People", "Type: person"]
+        assert (persons["exact_f1"], persons["pairs"], persons["lists"]) == (0, pairs, 9)
+
+
 def test_reports_of_methods_before_have_no_such_tables(study: Study) -> None:
     before = made(study, methods=12)
     assert "text.names.entries" in before

@@ -151,7 +151,7 @@ def test_the_mean_is_over_pairs_that_have_a_span() -> None:
     lists = [marked(OWN, records, PLACES) for records in (ONE, OTHER, [])]
     found = spans_agreement([(answers([x]), answers([y])) for x, y in ((0, 0), (0, 1), (2, 2))], lists)
     assert found is not None
-    assert (found.n_pairs, found.n_a, found.n_b) == (3, 6, 6)
+    assert (found.n_pairs, found.n_marked_pairs, found.n_a, found.n_b) == (3, 2, 6, 6)
     assert found.exact.f1 == pytest.approx((1 + 1 / 3) / 2)
 
 

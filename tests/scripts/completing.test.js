@@ -39,8 +39,23 @@ test("the beginning of a single option becomes that option", () => {
   assert.equal(writtenOut(options, " PERSON "), "person");
   assert.equal(writtenOut(options, "ol"), "Olympic Games");
   for (const left of ["", "  ", "o", "lo", "xy", "loc"]) assert.equal(writtenOut(options, left), left);
-  assert.equal(writtenOut(options, "person, or", ","), "person, organisation");
-  assert.equal(writtenOut(options, "person, ", ","), "person, ");
+  assert.equal(writtenOut(options, "person, or", true), "person, organisation");
+  assert.equal(writtenOut(options, "person, ", true), "person, ");
+});
+
+test("a comma within a word of a list is written with a backslash, and read as a part of the word", () => {
+  const options = ["Washington, D.C.", "Oslo"];
+  assert.equal(writtenOut(options, "wa", true), "Washington\\, D.C.");
+  assert.equal(writtenOut(options, "Oslo, wa", true), "Oslo, Washington\\, D.C.");
+  assert.equal(writtenOut(options, "washington\\, d", true), "Washington\\, D.C.");
+  assert.equal(writtenOut(options, "wa"), "Washington, D.C.");
+  const how = { separator: ",", escapes: true, all: true };
+  assert.deepEqual(completions(options, "Oslo, ", how), [
+    { text: "Oslo, Washington\\, D.C.", shown: "Washington, D.C." },
+  ]);
+  assert.deepEqual(completions(options, "Washington\\, D.C., ", how), [
+    { text: "Washington\\, D.C., Oslo", shown: "Oslo" },
+  ]);
 });
 
 test("as many are shown as there are", () => {

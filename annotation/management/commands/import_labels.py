@@ -8,8 +8,9 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from annotation.exchange.json_tables import open_labels
-from annotation.exchange.label_imports import import_labels, study_from_labels
+from annotation.exchange.label_imports import import_labels
 from annotation.exchange.label_reading import LabelImport
+from annotation.exchange.new_studies import study_from_labels
 from annotation.exchange.records import EVERY_FIELDS, LABEL_FIELDS
 from annotation.exchange.row_imports import Imported
 from annotation.management.telling import problems_told, unless_archived
@@ -18,8 +19,8 @@ from annotation.models import Study, User
 
 class Command(BaseCommand):
     help = (
-        "Add labels made elsewhere (CSV, TSV, a workbook, JSON lines, Label Studio), to a study or (--new-study) to a "
-        "new one."
+        "Add labels made elsewhere (CSV, TSV, a workbook, JSON lines, Label Studio, doccano, Prodigy, INCEpTION), to a "
+        "study or (--new-study) to a new one."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -36,7 +37,7 @@ class Command(BaseCommand):
         parser.add_argument("--pseudonyms", action="store_true", help="call the raters R1, R2, …")
         parser.add_argument("--replace", action="store_true", help="answers that differ replace imported ones")
         parser.add_argument(
-            "--new-study", metavar="TITLE", help="make the study too: one question, its options as found"
+            "--new-study", metavar="TITLE", help="make the study too: one question, its options or labels as found"
         )
         parser.add_argument("--nominal", action="store_true", help="with --new-study: numbers are names, not a scale")
         parser.add_argument("--manager", metavar="USER", help="with --new-study: its manager and researcher")

@@ -265,7 +265,7 @@ const unescaped = (text) => text.replace(/\\([\s\S])/g, (_, sign) => (sign === "
  * @param {string} text
  * @param {string} mark
  */
-function splitAt(text, mark) {
+export function splitAt(text, mark) {
   const pieces = [];
   let start = 0;
   let at = 0;

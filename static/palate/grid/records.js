@@ -344,7 +344,7 @@ export class RecordsEditor {
     const spec = this.cells.spec(cell);
     const { list, options } = fieldsOf(spec)[draft.x];
     const known = offersIn(spec, draft, this.earlier(cell));
-    const how = { separator: list ? "," : "", all: all || !!options, most: options?.length };
+    const how = { separator: list ? "," : "", escapes: list, all: all || !!options, most: options?.length };
     this.offers.show(field, completions(known, field.value, how));
   }
 
@@ -361,7 +361,7 @@ export class RecordsEditor {
     const { key, shiftKey, altKey, isComposing } = event;
     if (isComposing || !placeOf(event).matches("textarea")) return;
     const ctrl = event.ctrlKey || event.metaKey;
-    if ((key === "Enter" || key === "Tab") && !ctrl && !altKey && !this.offers.picked) this.writeOut();
+    if ((key === "Enter" || key === "Tab") && !altKey && (ctrl || !this.offers.picked)) this.writeOut();
     const { draft, offers } = this;
     const { lines, y, x } = draft;
     const isUp = key === "ArrowUp";
@@ -391,7 +391,7 @@ export class RecordsEditor {
   writeOut() {
     const { lines, y, x } = this.draft;
     const { options, list } = fieldsOf(this.spec)[x];
-    const text = options && writtenOut(options, lines[y][x], list ? "," : "");
+    const text = options && writtenOut(options, lines[y][x], list);
     if (text !== undefined && text !== lines[y][x]) this.write(text);
   }
 

@@ -79,8 +79,10 @@ export class Submitting {
     this.crossed = new Set(); // corrected while their submission was on its way: which came first is the server's to say
     /** @type {Set<string>} */
     this.corrected = new Set(); // opened again by a correction: submitted again as soon as they are left
+    /** @type {Set<string>} */
+    this.toLeave = new Set(); // complete but for what is optional, where the last answer submits: submitted once they are left
     const kept = this.kept().filter((one) => this.marks.has(one));
-    this.leftBehind = new Set(kept); // by an earlier page, which has not said whether they were corrected
+    this.leftBehind = new Set(kept); // by an earlier page, or for the first time: none is said to be submitted again
     for (const assignment of kept) {
       // Of a correction that is still to be saved the server knows nothing yet.
       if (this.isOpen(assignment) || saving.queue.edits.length) this.corrected.add(assignment);
@@ -91,7 +93,7 @@ export class Submitting {
     this.submitted = () => {}; // a document is submitted
     this.closing = ""; // the assignment whose submission is on its way by itself
     editing.isClosing = (assignment) => assignment === this.closing;
-    focus.listeners.push(() => this.closeCorrected());
+    focus.listeners.push(() => this.closeLeft());
     this.busy = false;
     /** @type {string[]} */
     this.next = []; // the assignments to submit as soon as their last choices are saved, in their order
@@ -115,7 +117,7 @@ export class Submitting {
       } else if (state !== "saving") this.turn(this.next[0]);
     });
     saving.changed.push((state) => {
-      if (state === "saved") this.closeCorrected();
+      if (state === "saved") this.closeLeft();
     });
     panel.addEventListener("click", (event) => {
       if (event.detail < 2 && placeOf(event).closest("[data-submit], [data-reopen]")) this.turn(focus.cell.assignment);
@@ -176,6 +178,7 @@ export class Submitting {
     else this.cells.submitted.delete(assignment);
     if (!this.isOpen(assignment)) {
       this.corrected.delete(assignment);
+      this.toLeave.delete(assignment);
       this.keep(assignment, false);
       this.forget(assignment);
     }
@@ -220,12 +223,13 @@ export class Submitting {
     return true;
   }
 
-  // What was opened by a correction, is complete, saved and left by now is submitted again.
-  closeCorrected() {
+  // What was opened by a correction, is complete, saved and left by now is submitted again; what waited to be left is submitted.
+  closeLeft() {
     const left = this.toClose().find((one) => one !== this.focus.cell.assignment);
     if (!left) return;
     this.corrected.delete(left);
-    this.turn(left, true).then(() => this.closeCorrected());
+    if (this.toLeave.delete(left)) this.leftBehind.add(left);
+    this.turn(left, true).then(() => this.closeLeft());
   }
 
   // Who leaves the page leaves the document that has the focus too, and those whose submission waits for its turn. What does
@@ -240,10 +244,10 @@ export class Submitting {
     }
   }
 
-  /** @returns {string[]} what was opened by a correction, is complete and saved */
+  /** @returns {string[]} what was opened by a correction or waits to be left, is complete and saved */
   toClose() {
     if (this.busy || this.saving.queue.edits.length) return [];
-    return [...this.corrected].filter(
+    return [...this.corrected, ...this.toLeave].filter(
       (one) => this.isOpen(one) && !this.going.has(one) && !this.cells.left.get(one) && !this.isContested(one),
     );
   }
@@ -280,6 +284,11 @@ export class Submitting {
   submitComplete(edit) {
     const assignment = this.completed([edit]);
     if (this.stateOf(assignment) === "started" && !this.next.includes(assignment)) this.next.push(assignment);
+    // Who may still make a remark is not cut off.
+    const complete = this.completed([edit], (one) => this.isDone(one) && !this.isFull(one));
+    if (this.stateOf(complete) !== "started" || this.corrected.has(complete)) return;
+    this.toLeave.add(complete);
+    this.keep(complete, true);
   }
 
   /**
@@ -347,10 +356,11 @@ export class Submitting {
       else this.saving.takeOver({ columns, states: {} });
     } else if (stay) {
       const { nowSubmitted, submittedAgain } = this.words;
-      const sentence = this.leftBehind.delete(assignment) ? nowSubmitted : submittedAgain;
+      const isFirst = this.leftBehind.delete(assignment);
+      const sentence = isFirst ? nowSubmitted : submittedAgain;
       this.refuse(fill(sentence, { row: this.cells.nameOf(assignment) }), { calm: true });
       this.told(assignment, answer.state);
-      this.correctedMeanwhile(assignment, crossed);
+      if (!this.correctedMeanwhile(assignment, crossed) && isFirst && answer.done) this.sheetDone.show(answer.done);
     } else if (taken) {
       this.refuse("", { calm: true });
       this.rests = performance.now() + REST;
@@ -457,16 +467,17 @@ export class Submitting {
 
   /**
    * @param {Edit[]} edits
+   * @param {(assignment: string) => boolean} [isComplete]
    * @returns {string} the document that they complete, if the study wants that its last answer submits it
    */
-  completed(edits) {
+  completed(edits, isComplete = (one) => this.isFull(one)) {
     if (!("submits" in this.config)) return "";
     const { assignment: here } = this.focus.cell;
     for (const { restore, changes } of edits) {
       const touched = new Set(changes.map(([id]) => this.cells.get(id)?.assignment ?? ""));
       // What fills cells of many documents submits the one that has the focus alone.
       const [assignment] = touched.size === 1 ? touched : [...touched].filter((one) => one === here);
-      if (!restore && assignment && this.isFull(assignment)) return assignment;
+      if (!restore && assignment && isComplete(assignment)) return assignment;
     }
     return "";
   }

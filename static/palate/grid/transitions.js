@@ -324,7 +324,7 @@ export class TransitionsEditor {
     if (!cell) return;
     const earlier = /** @type {Transition[][]} */ (this.cells.answersTo(cell)).flat().flatMap(({ to }) => to);
     const known = [...draft.picked, ...earlier, ...(this.cells.spec(cell).transitions?.completions ?? [])];
-    this.offers.show(this.becomes, completions(known, this.becomes.value, { separator: ",", all }));
+    this.offers.show(this.becomes, completions(known, this.becomes.value, { separator: ",", escapes: true, all }));
   }
 
   /** @param {KeyboardEvent} event in the field in which things are found */

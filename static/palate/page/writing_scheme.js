@@ -62,6 +62,46 @@ check.addEventListener("click", (event) => {
   if (button) goTo(Number(button.getAttribute("data-line")), Number(button.getAttribute("data-column")));
 });
 
+/**
+ * @param {string} put
+ * @param {number} at
+ * @param {number} end
+ */
+function write(put, at, end) {
+  text.focus();
+  text.setSelectionRange(at, end);
+  // The one way to write into a field that its own undo takes back.
+  if (!document.execCommand("insertText", false, put)) {
+    text.setRangeText(put, at, end, "end");
+    text.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+}
+
+// --- a scheme to begin from, without losing what stands in the other fields --------------------------------------------
+
+const change = document.getElementById("change-chosen");
+const list = change && elementOf(change.dataset.of ?? "", HTMLSelectElement);
+if (change && list) {
+  const offer = () => {
+    change.hidden = list.value === "";
+  };
+  list.addEventListener("change", offer);
+  offer();
+}
+document.addEventListener("click", async (event) => {
+  const from = /** @type {HTMLElement | null} */ (placeOf(event).closest("[data-begin]"));
+  if (!from || !said.texts) return;
+  event.preventDefault();
+  const which = from.dataset.begin || list?.value || "";
+  const answer = await fetch(`${said.texts}?begin=${encodeURIComponent(which)}`).catch(() => null);
+  if (!answer?.ok || answer.redirected) return failed((answer ? said.loggedOut : said.unanswered) ?? "");
+  write(await answer.text(), 0, text.value.length);
+  text.setSelectionRange(0, 0);
+  text.scrollTop = 0;
+  if (list) list.value = "";
+  if (change) change.hidden = true;
+});
+
 // --- a further question -----------------------------------------------------------------------------------------------
 
 writing.addEventListener("click", (event) => {
@@ -73,13 +113,7 @@ writing.addEventListener("click", (event) => {
     button.dataset.snippet ?? "",
     said.beginning ?? "",
   );
-  text.focus();
-  text.setSelectionRange(at, end);
-  // The one way to write into a field that its own undo takes back.
-  if (!document.execCommand("insertText", false, put)) {
-    text.setRangeText(put, at, end, "end");
-    text.dispatchEvent(new Event("input", { bubbles: true }));
-  }
+  write(put, at, end);
   const line = text.value.slice(0, from).split("\n").length;
   goTo(line, 0);
   text.setSelectionRange(from, to);

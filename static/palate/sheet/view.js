@@ -67,15 +67,17 @@ const WIDTH = "palate:evidence-width";
 export function moveDivider(dropped = () => {}) {
   const [divider, work] = [byId("divider"), byId("work")];
   const two = "beside" in work.dataset;
-  const [kept, most, usual] = two ? [`${WIDTH}:beside`, 80, 66] : [WIDTH, 60, 32];
+  const [kept, most, usual] = two ? [`${WIDTH}:beside`, 80, window.innerWidth < 1000 ? 50 : 66] : [WIDTH, 60, 32];
   /** @param {number} share of the window, in percent */
-  const setWidth = (share) => {
+  const draw = (share) => {
     const bounded = Math.max(20, Math.min(most, share));
     work.style.setProperty("--evidence", `${bounded}%`);
     divider.setAttribute("aria-valuenow", String(Math.round(bounded)));
-    browserStore.write(kept, String(bounded));
+    return bounded;
   };
-  setWidth(Number(browserStore.read(kept)) || usual);
+  /** @param {number} share */
+  const setWidth = (share) => browserStore.write(kept, String(draw(share)));
+  draw(Number(browserStore.read(kept)) || usual);
   divider.addEventListener("pointerdown", (event) => {
     divider.setPointerCapture(event.pointerId);
     divider.onpointermove = ({ clientX }) => {

@@ -1,0 +1,104 @@
+"""JSON that people bring, piece by piece: objects of lines, elements of a list, and what a value is as a cell.
+
+Pure Python: no Django, no database.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, BinaryIO, NamedTuple
+
+from annotation.exchange.tables import TableError
+from base.sentences import gettext_noop
+from base.text import storable
+
+_NOT_TEXT = gettext_noop("Line %(line)s of “%(file)s” is not UTF-8 text.")
+
+
+class Json(str):
+    """A list or an object that stands in a line, as JSON: no text, though it is read as a cell."""
+
+    __slots__ = ()
+
+
+class Record(NamedTuple):
+    """One label or item: the line of the file where it begins, and its values by column."""
+
+    line: int
+    values: Mapping[str, str]
+
+
+def objects_of_lines(stream: BinaryIO, name: str, example: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    stream.seek(0)
+    for number, line in enumerate(stream, 1):
+        text = _decoded(line, name, number).strip()
+        if not text:
+            continue
+        try:
+            record = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise TableError(
+                gettext_noop("Line %(line)s of “%(file)s” is no JSON object; each line is one, such as %(example)s."),
+                line=number,
+                file=name,
+                example=example,
+            ) from error
+        if not isinstance(record, dict):
+            raise TableError(gettext_noop("Line %(line)s of “%(file)s” is no JSON object."), line=number, file=name)
+        yield number, record
+
+
+def _decoded(line: bytes, name: str, number: int) -> str:
+    try:
+        return line.decode("utf-8-sig" if number == 1 else "utf-8")
+    except UnicodeDecodeError as error:
+        raise TableError(_NOT_TEXT, line=number, file=name) from error
+
+
+def text_of(value: Any) -> str:
+    """A value as a cell of a CSV file would have it."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):  # some programs write “nothing” so
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return str(int(value)) if math.isfinite(value) and value == int(value) else repr(value)
+    # JSON can say what no text file holds: the zero character, half of a pair of UTF-16.
+    return storable(value) if isinstance(value, str) else Json(storable(json.dumps(value, ensure_ascii=False)))
+
+
+def whole(stream: BinaryIO, name: str) -> str:
+    stream.seek(0)
+    try:
+        return stream.read().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise TableError(_NOT_TEXT, line=line, file=name) from error
+
+
+def elements(text: str, name: str) -> Iterator[tuple[int, Any]]:
+    """The elements of a JSON list, each with the line where it begins."""
+    decoder = json.JSONDecoder()
+    at, line = text.index("[") + 1, 1
+
+    def skip(at: int, signs: str) -> int:
+        while at < len(text) and text[at] in signs:
+            at += 1
+        return at
+
+    counted = 0
+    while (at := skip(at, " \t\r\n,")) < len(text) and text[at] != "]":
+        line += text.count("\n", counted, at)
+        counted = at
+        try:
+            element, at = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError) as error:
+            broken = line + text.count("\n", counted, getattr(error, "pos", at))
+            raise TableError(
+                gettext_noop("“%(file)s” is no JSON from line %(line)s on."), file=name, line=broken
+            ) from error
+        yield line, element
+    if at >= len(text):
+        raise TableError(gettext_noop("“%(file)s” ends in the middle of its list."), file=name)

@@ -1,0 +1,218 @@
+"""Files of INCEpTION, alone or many in a ZIP, and ZIPs as doccano and brat have them.
+
+    annotation/doc1.txt/anna.json           what anna marked in doc1.txt (INCEpTION, a project with a secondary format)
+    curation/doc1.txt/CURATION_USER.json    what was decided: the gold
+    anna.jsonl                              what anna marked in all texts (doccano)
+    doc1.txt, doc1.ann                      a text, and what somebody marked in it (brat)
+
+What else is in a ZIP is passed over.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import PurePosixPath
+from typing import BinaryIO
+
+from annotation.exchange.marked import cas_json, webanno_tsv
+from annotation.exchange.marked.brat import MARKS, TEXT, BratSource
+from annotation.exchange.marked.documents import Document, Source, unpacked
+from annotation.exchange.marked.layers import Layered, Layers, given_of
+from annotation.exchange.records import GOLD
+from annotation.exchange.tables import Problems, TableError
+from base.sentences import gettext_noop
+
+_NOBODY = "INITIAL_CAS"  # the document before anybody marked anything
+_CURATED = "CURATION_USER"
+_MOST_FILES = 20_000
+NO_FORMAT = gettext_noop(
+    "“%(file)s” has no document of INCEpTION that can be read here: export the project with the secondary format "
+    "“UIMA CAS JSON 0.4” or “WebAnno TSV v3.3”."
+)
+
+
+@dataclass(frozen=True)
+class Member:
+    """One document of one person. `path`: in its ZIP."""
+
+    path: str
+    row: str
+    rater: str
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class InceptionSource:
+    """Documents of INCEpTION: one, or those of a ZIP."""
+
+    stream: BinaryIO
+    name: str
+    members: tuple[Member, ...] = ()  # of a ZIP
+    raters_of_files: tuple[str, ...] = ()
+
+    def documents(self, problems: Problems) -> Iterator[Document]:
+        unread = dict.fromkeys(self.layers.unread, "-")  # columns that nothing reads, so that they are named
+        for line, member, document in self._each(problems):
+            name = member.row or document.title or PurePosixPath(self.name).stem
+            yield Document(
+                line=line,
+                name=name,
+                text=document.text,
+                given=given_of(document, self.layers, line=line, name=name, problems=problems),
+                rater=member.rater,
+                known={"rater_kind": member.kind, **unread} if member.kind else unread,
+            )
+
+    @cached_property
+    def layers(self) -> Layers:
+        """Those that are used anywhere in the file."""
+        found = Layers()
+        for _line, _member, document in self._each(Problems(self.name)):
+            found.add(document)
+        return found
+
+    def _each(self, problems: Problems) -> Iterator[tuple[int, Member, Layered]]:
+        """Each document by its number in the ZIP, which stands for a line; 0 of one alone."""
+        self.stream.seek(0)
+        if not self.members:
+            yield 0, Member(self.name, "", ""), read_document(self.stream.read(), self.name)
+            return
+        with zipfile.ZipFile(self.stream) as packed:
+            for number, member in enumerate(self.members, 1):
+                problems.begin_part(number, member.path)
+                yield number, member, read_document(unpacked(packed, member.path, self.name), member.path)
+
+
+def read_document(data: bytes, name: str) -> Layered:
+    """
+    Raises:
+        TableError: it is none of INCEpTION's.
+    """
+    if webanno_tsv.is_webanno(data[:100]):
+        return webanno_tsv.read(data, name)
+    if cas_json.is_cas(data[:400]):
+        return cas_json.read(data, name)
+    raise TableError(NO_FORMAT, file=name)
+
+
+@dataclass(frozen=True)
+class SeveralSource:
+    """Files of JSON in a ZIP, one a person. `opened`: makes a source of one, None if it has no marked words."""
+
+    stream: BinaryIO
+    name: str
+    paths: tuple[str, ...]
+    opened: Callable[[BinaryIO, str], Source | None]
+    raters_of_files: tuple[str, ...] = ()
+
+    def documents(self, problems: Problems) -> Iterator[Document]:
+        self.stream.seek(0)
+        with zipfile.ZipFile(self.stream) as packed:
+            before = 0
+            for path in self.paths:
+                data = unpacked(packed, path, self.name)
+                problems.begin_part(before, path)
+                source = self.opened(io.BytesIO(data), path)
+                if source is None and data.strip():  # an empty file is of somebody who has finished nothing
+                    raise TableError(
+                        gettext_noop(
+                            "“%(part)s” of “%(file)s” has no texts with what somebody marked or chose in them, or is "
+                            "broken. Leave it out, or mend it."
+                        ),
+                        part=path,
+                        file=self.name,
+                    )
+                if source is not None:
+                    for document in source.documents(_Further(self.name, of=problems, by=before)):
+                        yield replace(document, line=document.line + before)
+                before += data.count(b"\n") + 1
+
+
+@dataclass
+class _Further(Problems):
+    """The problems `of` a ZIP, told by one of its files whose lines come behind `by` others."""
+
+    of: Problems = field(kw_only=True)
+    by: int = 0
+
+    def add(self, line: int, template: str, **values: int | str) -> None:
+        self.of.add(line + self.by, template, **values)
+
+
+# --- what is in a ZIP ------------------------------------------------------------------------------------------------
+
+_OF_INCEPTION = re.compile(r"(?:.*/)?(annotation|curation)/([^/]+)/([^/]+)\.(\w+)")
+
+
+def source_of(
+    stream: BinaryIO, name: str, opened: Callable[[BinaryIO, str], Source | None], *, max_bytes: int
+) -> Source | None:
+    """The documents in a ZIP; None where it has none of these programs.
+
+    Raises:
+        TableError: INCEpTION's in another format, or too large.
+    """
+    try:
+        with zipfile.ZipFile(stream) as packed:
+            files = [one for one in packed.infolist() if not one.is_dir() and not _is_hidden(one.filename)]
+            found = [(one, match) for one in files if (match := _OF_INCEPTION.fullmatch(one.filename))]
+            if found:
+                _check_contents([one for one, _match in found], name, max_bytes)
+                return _inception(stream, name, [match for _one, match in found])
+            there = {one.filename for one in files}
+            stems = [path.removesuffix(MARKS) for path in there if path.endswith(MARKS)]
+            if stems := sorted(stem for stem in stems if stem + TEXT in there):
+                of_brat = {stem + ending for stem in stems for ending in (TEXT, MARKS)}
+                _check_contents([one for one in files if one.filename in of_brat], name, max_bytes)
+                return BratSource(stream, name, tuple(stems))
+            files = [one for one in files if one.filename.endswith((".json", ".jsonl"))]
+            _check_contents(files, name, max_bytes)
+            paths = [one.filename for one in files]
+            sources = [source for path in paths if (source := opened(io.BytesIO(packed.read(path)), path))]
+    except (zipfile.BadZipFile, zlib.error, RuntimeError, OSError, ValueError) as error:
+        if isinstance(error, TableError):
+            raise
+        return None
+    if not sources:
+        return None
+    raters = dict.fromkeys(rater for source in sources for rater in source.raters_of_files)
+    return SeveralSource(stream, name, tuple(paths), opened, tuple(raters))
+
+
+def _is_hidden(path: str) -> bool:
+    return any(part.startswith((".", "__MACOSX")) for part in path.split("/"))
+
+
+def _check_contents(files: list[zipfile.ZipInfo], name: str, max_bytes: int) -> None:
+    size = sum(one.file_size for one in files)
+    if size > max_bytes or len(files) > _MOST_FILES:
+        raise TableError(
+            gettext_noop(
+                "“%(file)s” unpacks to %(n)s files of %(size)s MB; at most %(most)s of %(limit)s MB go in at once. "
+                "Import it in parts."
+            ),
+            file=name,
+            n=len(files),
+            size=-(-size // 2**20),
+            most=_MOST_FILES,
+            limit=max_bytes // 2**20,
+        )
+
+
+def _inception(stream: BinaryIO, name: str, found: list[re.Match[str]]) -> InceptionSource:
+    members = []
+    for match in found:
+        path, folder, row, who, ending = match[0], *match.groups()
+        if ending not in ("json", "tsv") or who == _NOBODY or (folder == "curation") != (who == _CURATED):
+            continue
+        members.append(Member(path, row, GOLD, GOLD) if who == _CURATED else Member(path, row, who))
+    if not members:
+        raise TableError(NO_FORMAT, file=name)
+    raters = dict.fromkeys(member.rater for member in members)
+    return InceptionSource(stream, name, tuple(members), tuple(raters))

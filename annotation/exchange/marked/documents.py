@@ -1,0 +1,85 @@
+"""What files of marked words have in common: documents, and what somebody marked or chose in each."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+from annotation.exchange.tables import Problems, TableError
+from base.sentences import gettext_noop
+
+
+class Span(NamedTuple):
+    """Marked words: code points of the text, from `start` up to `end`."""
+
+    start: int
+    end: int
+    label: str
+
+
+class Given(NamedTuple):
+    """What one question was answered with: all words that are marked, or the options that were chosen.
+
+    `question`: "" where the file does not say.
+    """
+
+    question: str = ""
+    spans: tuple[Span, ...] | None = None
+    chosen: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Document:
+    """A text with what one person said of it.
+
+    Attributes:
+        line: where it begins in the file; 0 where the file is nothing else.
+        name: of the row.
+        given: nothing where it was left out or rejected.
+        rater: "" where the file does not say.
+        known: more columns of its labels.
+        about: more columns of its row.
+        starts: where the blocks of the text begin, as the file says.
+    """
+
+    line: int
+    name: str
+    text: str
+    given: tuple[Given, ...] = ()
+    rater: str = ""
+    known: Mapping[str, str] = field(default_factory=dict)
+    about: Mapping[str, Any] = field(default_factory=dict)
+    starts: tuple[int, ...] = ()
+
+
+class Source(Protocol):
+    """A file of documents, read from its start as often as asked.
+
+    `raters_of_files`: who answered, by the names of files that do not say it themselves.
+    """
+
+    def documents(self, problems: Problems) -> Iterator[Document]:
+        """
+        Raises:
+            TableError: from here on the file is not readable.
+        """
+
+    @property
+    def raters_of_files(self) -> tuple[str, ...]: ...
+
+
+def unpacked(packed: zipfile.ZipFile, path: str, name: str) -> bytes:
+    """What a ZIP called `name` has under a path.
+
+    Raises:
+        TableError: it is locked or broken.
+    """
+    try:
+        return packed.read(path)
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
+        raise TableError(
+            gettext_noop("“%(part)s” of “%(file)s” cannot be unpacked: it is locked or broken."), part=path, file=name
+        ) from error

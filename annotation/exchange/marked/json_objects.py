@@ -1,0 +1,240 @@
+"""Documents of doccano and Prodigy: an object of JSON each, one a line or in a list.
+
+    doccano   {"id": 7, "text": "…", "label": [[0, 4, "PER"]]}, or "entities" as objects; of classes ["glad"]
+    Prodigy   {"text": "…", "spans": [{"start": 0, "end": 4, "label": "PER"}], "answer": "accept", "_annotator_id": "…"}
+
+Both count code points. doccano writes a file for each annotator, which is called as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, BinaryIO, Literal
+
+from annotation.exchange.json_reading import Json, elements, objects_of_lines, text_of, whole
+from annotation.exchange.marked.documents import Document, Given, Span
+from annotation.exchange.records import names_raters, names_rows
+from annotation.exchange.tables import Problems
+from base.sentences import gettext_noop
+from base.text import storable
+
+_EXAMPLE = '{"id": 7, "text": "…", "label": [[0, 4, "PER"]]}'
+# Columns of labels in a line of ours, which says whose it is (`origin`): in others' such words may mean anything.
+_OF_LABELS = frozenset(
+    {"sheet", "section", "question", "column", "column_number", "repeat", "rater_kind", "simulated", "note"}
+)
+# What `--row` and `--answer` may name of others'.
+RAW = ("id", "accept", "label")
+_NO_ABOUT = frozenset(
+    {
+        *("text", "data", "label", "labels", "entities", "cats", "relations", "Comments", "id", "row"),
+        *("spans", "tokens", "answer", "options", "accept", "meta", "origin", "block_starts", "versions", "sessions"),
+        *("config", "is_skipped", "priority", "score", "annotation_approver"),
+    }
+    | (_OF_LABELS - {"sheet"})
+)
+_SESSION = re.compile(r"\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d")
+_ANSWERS = frozenset({"accept", "reject", "ignore"})
+
+
+def objects(stream: BinaryIO, name: str, *, is_list: bool) -> Iterator[tuple[int, dict[str, Any]]]:
+    if not is_list:
+        yield from objects_of_lines(stream, name, _EXAMPLE)
+        return
+    for line, of in elements(whole(stream, name), name):
+        yield line, of if isinstance(of, dict) else {}
+
+
+# --- which program's ------------------------------------------------------------------------------------------------
+
+
+class Program(StrEnum):
+    SPANS = "doccano, marked words"
+    CLASSES = "doccano, classes of texts"
+    PRODIGY = "Prodigy"
+
+
+def program_of(of: Mapping[str, Any]) -> Program | Literal["", "either"]:
+    """Which program writes such objects; "either" of doccano's where nothing is labelled, "" for none of these."""
+    if not isinstance(of.get("text", of.get("data")), str):
+        return ""
+    if _is_task(of):
+        return Program.PRODIGY
+    if isinstance(entities := of.get("entities"), list):
+        return Program.SPANS if all(_doccano_span(one) for one in entities) else ""
+    labels = of.get("label", of.get("labels"))
+    if not isinstance(labels, list):
+        return ""
+    if not labels:
+        return "either"
+    if all(_doccano_span(one) for one in labels):
+        return Program.SPANS
+    return Program.CLASSES if _name(of) and all(isinstance(one, str) for one in labels) else ""
+
+
+def _is_task(of: Mapping[str, Any]) -> bool:
+    """Whether an object is a task of Prodigy in which words are marked or options chosen."""
+    if isinstance(of.get("spans"), list):
+        return of.get("answer") in _ANSWERS or all(_prodigy_span(one) for one in of["spans"])
+    is_answered = of.get("answer") in _ANSWERS or "_task_hash" in of
+    return is_answered and isinstance(of.get("accept"), list)
+
+
+def _doccano_span(one: Any) -> tuple[Any, Any, Any] | None:
+    if isinstance(one, list) and len(one) == 3 and type(one[0]) is type(one[1]) is int:
+        return one[0], one[1], one[2]
+    if isinstance(one, dict) and {"start_offset", "end_offset"} <= one.keys():
+        return one["start_offset"], one["end_offset"], one.get("label")
+    return None
+
+
+def _prodigy_span(one: Any) -> tuple[Any, Any, Any] | None:
+    if isinstance(one, dict) and {"start", "end"} <= one.keys():
+        return one["start"], one["end"], one.get("label")
+    return None
+
+
+# --- documents ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class JsonSource:
+    """A file of doccano or Prodigy. `rater`: who answered where a line does not say, as the file is called."""
+
+    stream: BinaryIO
+    name: str
+    is_list: bool
+    program: Program
+    rater: str = ""
+
+    @property
+    def raters_of_files(self) -> tuple[str, ...]:
+        return (self.rater,) if self.rater else ()
+
+    def documents(self, problems: Problems) -> Iterator[Document]:
+        document = self._of_prodigy if self.program == Program.PRODIGY else self._of_doccano
+        for line, of in objects(self.stream, self.name, is_list=self.is_list):
+            text = of.get("text", of.get("data"))
+            if not isinstance(text, str):
+                problems.add(line, gettext_noop("This line has no “text”."))
+            elif (found := document(line, of, text, problems)) is not None:
+                yield found
+
+    def _of_doccano(self, line: int, of: Mapping[str, Any], text: str, problems: Problems) -> Document | None:
+        known = _known(of)
+        if isinstance(comments := of.get("Comments"), list) and comments:
+            known["note"] = "\n".join(map(text_of, comments))
+        if of.get("relations"):
+            known["relations"] = text_of(of["relations"])
+        marked = of["entities"] if "entities" in of else of.get("label", of.get("labels"))
+        marked = marked if isinstance(marked, list) else []
+        if self.program == Program.CLASSES:
+            given = [Given(chosen=tuple(map(text_of, marked)))]
+        elif (spans := _spans(line, marked, _doccano_span, problems)) is not None:
+            given = [Given(spans=spans)]
+        else:
+            return None
+        if isinstance(categories := of.get("cats"), list):
+            given.append(Given(chosen=tuple(map(text_of, categories))))
+        rater = next((text_of(by) for key, by in of.items() if names_raters(key) and _is_name(by)), self.rater)
+        return _document(line, of, text, given, rater, known)
+
+    def _of_prodigy(self, line: int, of: Mapping[str, Any], text: str, problems: Problems) -> Document | None:
+        known = _known(of)
+        rater = next((text_of(by) for name in ("_annotator_id", "_session_id") if (by := of.get(name))), "")
+        given: list[Given] = []
+        view = of.get("_view_id")
+        if of.get("answer", "accept") == "accept":
+            accepted = of.get("accept")
+            if (of.get("_is_binary") is True or view in ("ner", "spans")) and not isinstance(accepted, list):
+                problems.add(
+                    line,
+                    gettext_noop(
+                        "This is a yes or no to one suggestion of Prodigy, not all words that are marked in the text. "
+                        "Bring what ner.manual, ner.correct or spans.manual made."
+                    ),
+                )
+                return None
+            marked = of.get("spans")
+            if isinstance(marked, list) and not (isinstance(accepted, list) and (view == "choice" or not marked)):
+                spans = _spans(line, marked, _prodigy_span, problems)
+                if spans is None:
+                    return None
+                given.append(Given(spans=spans))
+            if isinstance(accepted, list):
+                given.append(Given(chosen=tuple(map(text_of, accepted))))
+        rater = "" if _SESSION.fullmatch(rater) else rater
+        return _document(line, of, text, given, rater, known)
+
+
+def _document(
+    line: int, of: Mapping[str, Any], text: str, given: list[Given], rater: str, known: Mapping[str, str]
+) -> Document:
+    meta: Mapping[str, Any] = found if isinstance(found := of.get("meta"), dict) else {}
+    origin = of.get("origin")
+    if isinstance(origin, dict) and origin.get("by") == rater:  # else somebody has labelled it there since
+        known = {**known, **{key: text_of(said) for key, said in origin.items() if key in _OF_LABELS}}
+        rater = text_of(origin.get("rater", rater))
+    about = {**meta, **of}
+    starts = of.get("block_starts")
+    return Document(
+        line=line,
+        name=_name(of) or str(line),
+        text=text,
+        given=tuple(given),
+        rater=rater,
+        known=known,
+        about={key: said for key, said in about.items() if key not in _NO_ABOUT and key[:1] != "_"},
+        starts=tuple(starts) if isinstance(starts, list) and all(type(one) is int for one in starts) else (),
+    )
+
+
+def _name(of: Mapping[str, Any]) -> str:
+    """What a text is called: by its line, by what Prodigy is shown of it, by Prodigy's number of it; "" for nothing."""
+    meta = of.get("meta")
+    said = (
+        of.get("row"),
+        of.get("id"),
+        *(value for key, value in of.items() if names_rows(key)),
+        meta.get("id") if isinstance(meta, dict) else None,
+        of.get("_input_hash"),
+    )
+    return next((text_of(one) for one in said if _is_name(one)), "")
+
+
+def _is_name(of: Any) -> bool:
+    return (isinstance(of, str) and bool(of.strip())) or type(of) is int
+
+
+def _known(of: Mapping[str, Any]) -> dict[str, str]:
+    is_ours = isinstance(of.get("origin"), dict)
+    found = {key: said for key, said in of.items() if key in RAW or (is_ours and _is_of_labels(key))}
+    said_of = {storable(key): text_of(said) for key, said in found.items()}
+    return {key: said for key, said in said_of.items() if not isinstance(said, Json) or _are_classes(of[key])}
+
+
+def _is_of_labels(key: str) -> bool:
+    return key in _OF_LABELS or key.startswith("facet_")
+
+
+def _are_classes(of: Any) -> bool:
+    return isinstance(of, list) and bool(of) and all(isinstance(one, str) for one in of)
+
+
+def _spans(line: int, marked: list[Any], of: Any, problems: Problems) -> tuple[Span, ...] | None:
+    """None where one of them cannot be read, which `problems` says."""
+    found = []
+    for one in marked:
+        span = of(one)
+        if span is None or type(span[0]) is not int or type(span[1]) is not int:
+            problems.add(
+                line,
+                gettext_noop("“%(span)s” is no marked stretch: it needs the numbers where it begins and ends."),
+                span=text_of(one)[:80],
+            )
+            return None
+        found.append(Span(span[0], span[1], text_of(span[2])))
+    return tuple(found)

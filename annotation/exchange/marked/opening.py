@@ -1,0 +1,71 @@
+"""Knowing a file of marked words by its first signs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+from typing import BinaryIO
+
+from annotation.exchange.marked import archives
+from annotation.exchange.marked.cas_json import is_cas
+from annotation.exchange.marked.documents import Source
+from annotation.exchange.marked.json_objects import JsonSource, Program, objects, program_of
+from annotation.exchange.marked.tables import MarkedLabels, MarkedRows, MarkedTable, opened
+from annotation.exchange.marked.webanno_tsv import is_webanno
+from annotation.exchange.tables import FileTable, TableError, check_size
+
+_JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*([\[{])")
+_ZIP = b"PK\x03\x04"
+# What doccano calls a file of everybody's work, and what browsers put behind a name that is there already.
+_ALL, _AGAIN = "all", re.compile(r"\s*\(\d+\)\Z")
+
+
+def open_marked_labels(stream: BinaryIO, *, name: str, max_bytes: int) -> MarkedTable | None:
+    """The labels of a file with marked words; None if it is none. Raises TableError as `open_table`."""
+    return _opened(stream, MarkedLabels, name=name, max_bytes=max_bytes)
+
+
+def open_marked_rows(stream: BinaryIO, *, name: str, max_bytes: int) -> MarkedTable | None:
+    """The texts of a file with marked words; None if it is none. Raises TableError as `open_table`."""
+    return _opened(stream, MarkedRows, name=name, max_bytes=max_bytes)
+
+
+def _opened(stream: BinaryIO, of: type[MarkedTable], *, name: str, max_bytes: int) -> MarkedTable | None:
+    stream.seek(0)
+    start = stream.read(400)
+    source: Source | None
+    if start.startswith(_ZIP):
+        source = archives.source_of(stream, name, _of_json, max_bytes=max_bytes)
+    elif is_webanno(start) or is_cas(start):
+        check_size(stream, name=name, max_bytes=max_bytes)
+        source = archives.InceptionSource(stream, name)
+    else:
+        source = _of_json(stream, name)
+    return opened(source, of, FileTable(stream, name, "utf-8", "", ())) if source is not None else None
+
+
+def _of_json(stream: BinaryIO, name: str) -> Source | None:
+    stream.seek(0)
+    first = _JSON.match(stream.read(400))
+    if first is None:
+        return None
+    is_list = first[1] == b"["
+    try:
+        program = _program_of(stream, name, is_list=is_list)
+    except TableError:  # who reads it says what is wrong
+        return None
+    if program is None:
+        return None
+    rater = _AGAIN.sub("", PurePosixPath(name).stem)
+    return JsonSource(stream, name, is_list, program, "" if program == Program.PRODIGY or rater == _ALL else rater)
+
+
+def _program_of(stream: BinaryIO, name: str, *, is_list: bool) -> Program | None:
+    """By the first object that tells. Where no text has a label, somebody marked nothing in doccano."""
+    nothing = None
+    for _line, of in objects(stream, name, is_list=is_list):
+        program = program_of(of)
+        if program != "either":
+            return program or None
+        nothing = Program.SPANS
+    return nothing

@@ -1,0 +1,171 @@
+"""Marked words and choices as doccano and Prodigy have them, an object of JSON a line, with the texts.
+
+    Prodigy   a line for each answer, by whom in `_annotator_id`
+    doccano   a file for each question and rater in a ZIP, which is called as they are
+
+Offsets count code points. `origin` says of an answer what neither program has a word for; it is read back where nobody
+else has labelled the line there meanwhile (`annotation.exchange.marked`).
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+from annotation.answers.spans import has_places, plain_spans, starts_of
+from annotation.exchange.marked.texts import MarkedText
+from annotation.scheme.spec import QuestionSpec
+from reports.data.label_table import IntArray, LabelTable
+from reports.exports.archive import Files
+from reports.exports.labels import facet_names, label_lines, places_of
+from reports.exports.names import file_names
+
+_in_json = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def has_any(questions: Iterable[QuestionSpec]) -> bool:
+    """Whether one of these questions has answers that the two programs know: marked words, or options."""
+    return any(map(_fits, questions))
+
+
+def _fits(spec: QuestionSpec) -> bool:
+    return bool(spec.options) or has_places(spec)
+
+
+class _Text(NamedTuple):
+    """The text of a row. `starts`: of its blocks, where its lines do not say so."""
+
+    whole: str
+    blocks: Sequence[str]
+    starts: list[int]
+
+    @classmethod
+    def of(cls, blocks: Sequence[str]) -> _Text:
+        whole = "\n".join(blocks)
+        return cls(whole, blocks, [] if MarkedText(whole).blocks == list(blocks) else starts_of(blocks))
+
+
+class _Answer(NamedTuple):
+    """What a label says: the key of an option, or all words that are marked (start, end, label)."""
+
+    place: int  # in the table
+    rater: int
+    row: int
+    repeat: int
+    column: int
+    question: int
+    option: int
+    spans: Sequence[tuple[int, int, str]]
+    text: _Text
+
+
+def prodigy(table: LabelTable, blocks: Iterable[Sequence[str]], questions: Sequence[str] = ()) -> Iterator[str]:
+    """Prodigy's JSONL: a task for each answer, as ner_manual, spans_manual or choice have it.
+
+    Args:
+        blocks: of each row of the table the texts of its blocks.
+        questions: whose labels go in, as "section.question"; none means all.
+    """
+    known = _Known(table)
+    for answer in _answers(table, places_of(table, questions), blocks):
+        _section, spec = table.questions[answer.question]
+        by = table.raters[answer.rater].code
+        task: dict[str, Any] = {"text": answer.text.whole}
+        if spec.options:
+            task["options"] = [{"id": one.key, "text": one.label} for one in spec.options]
+            task |= {"accept": [spec.options[answer.option].key], "_view_id": "choice"}
+        else:
+            task["spans"] = [{"start": start, "end": end, "label": label} for start, end, label in answer.spans]
+            task["_view_id"] = "spans_manual" if _overlap(answer.spans) else "ner_manual"
+        task |= {"answer": "accept", "_is_binary": False, "_annotator_id": by, "_session_id": by}
+        yield _in_json({**task, **known.of(answer, by)}) + "\n"
+
+
+def doccano(files: Files, table: LabelTable, blocks: Iterable[Sequence[str]], questions: Sequence[str] = ()) -> None:
+    """doccano's JSONL as it exports it: [start, end, label] of marked words, the labels of options. What of a study has
+    several questions is in folders that are called as they are."""
+    known = _Known(table)
+    names = file_names(rater.code for rater in table.raters)
+    written: dict[tuple[int, int], list[tuple[int, int]]] = {}  # where the lines of a file stand in the spool
+    with tempfile.TemporaryFile() as spool:
+        for answer in _answers(table, places_of(table, questions), blocks):
+            _section, spec = table.questions[answer.question]
+            label = [spec.options[answer.option].label] if spec.options else answer.spans
+            of = {"text": answer.text.whole, "label": label, **known.of(answer, names[answer.rater])}
+            line = (_in_json(of) + "\n").encode()
+            written.setdefault((answer.question, answer.rater), []).append((spool.tell(), len(line)))
+            spool.write(line)
+        asked = sorted({question for question, _rater in written})
+        folders = file_names(table.questions[question][1].key for question in asked)
+        folder_of = dict(zip(asked, folders, strict=True)) if len(asked) > 1 else {}
+        for (question, rater), lines in sorted(written.items()):
+            folder = f"{folder_of[question]}/" if folder_of else ""
+            files.add(f"{folder}{names[rater]}.jsonl", _pieces(spool, lines))
+
+
+def _pieces(spool: BinaryIO, lines: Sequence[tuple[int, int]]) -> Iterator[bytes]:
+    for at, length in lines:
+        spool.seek(at)
+        yield spool.read(length)
+
+
+def _answers(table: LabelTable, places: IntArray, blocks: Iterable[Sequence[str]]) -> Iterator[_Answer]:
+    """The labels that the two programs have a form for, row by row. Left out is an answer of which something would be
+    lost: an entry without a place, or with more than its words and a label."""
+    fits = np.array([_fits(spec) for _section, spec in table.questions], dtype=bool)
+    places = places[fits[table.labels[places, 2]]]
+    rows = table.assignments.row[table.labels[places, 0]]
+    of_each, at, text = iter(blocks), -1, _Text.of(())
+    values: dict[tuple[int, int], Any] = {}
+    for line in label_lines(table, places[np.lexsort((places, rows))]):
+        place, _assignment, rater, row, repeat, _state, column, question, option, *_how = line
+        spec = table.questions[question][1]
+        while at < row:
+            at, text = at + 1, _Text.of(next(of_each))
+        spans: Sequence[tuple[int, int, str]] = ()
+        if not spec.options:
+            records = values.setdefault((question, option), json.loads(table.values_of(question)[option]))
+            found = plain_spans(spec, records, text.blocks)
+            if found is None:
+                continue
+            spans = found
+        yield _Answer(place, rater, row, repeat, column, question, option, spans, text)
+
+
+def _overlap(spans: Sequence[tuple[int, int, str]]) -> bool:
+    return any(before[1] > after[0] for before, after in pairwise(spans))
+
+
+class _Known:
+    """Where an answer belongs, and by whom it is: the columns by which an import finds it."""
+
+    def __init__(self, table: LabelTable) -> None:
+        self._table = table
+
+    @cached_property
+    def _facets(self) -> tuple[str, ...]:
+        return facet_names(self._table)
+
+    def of(self, answer: _Answer, by: str) -> dict[str, Any]:
+        """`by`: as whoever answered is called in the file."""
+        table, row = self._table, self._table.rows[answer.row]
+        section, spec = table.questions[answer.question]
+        column, rater = table.columns[answer.column], table.raters[answer.rater]
+        known: dict[str, Any] = {"row": row.name, "sheet": table.sheets[row.sheet]}
+        if answer.text.starts:
+            known["block_starts"] = answer.text.starts
+        known |= {"section": section.key, "question": spec.key}
+        if not section.is_one_form:
+            known |= {"column": column.name, "column_number": column.position + 1}
+            known |= {f"facet_{name}": str(column.facets.get(name, "")) for name in self._facets}
+        origin: dict[str, Any] = {"by": by, "rater": rater.code, "rater_kind": rater.kind}
+        origin |= {"simulated": rater.simulated, "repeat": answer.repeat}
+        if note := table.notes.get(answer.place):
+            origin["note"] = note
+        return {**known, "origin": origin}
