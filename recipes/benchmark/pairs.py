@@ -66,8 +66,8 @@ def of_rows(source: Source, scheme: SchemeSpec, settings: Settings) -> Iterator[
     shown = {facet.key for facet in source.scheme.row.shown}
 
     def asked_of(texts: Sequence[_Text]) -> Sequence[Block]:
-        own = [block for block in texts[0].row.evidence if block.kind == GIVEN]
-        return own or _asked([text.row for text in texts], asked, titles)
+        own = ([block for block in text.row.evidence if block.kind == GIVEN] for text in texts)
+        return next(filter(None, own), None) or _asked([text.row for text in texts], asked, titles)
 
     found: dict[str, list[_Item]] = {}
     for sheet in source.sheets:
