@@ -39,6 +39,7 @@ class Progress:
         paces: the same numbers a second, of late; None before the first item.
         void: of those that are not done, items that a run which has ended would do no more if it were resumed.
         silent: since the last sign of life, while work waits and nobody is at it.
+        is_untaken: while it is silent: no worker has taken any of it up since it was last put on its queue.
         is_behind: while it is silent: the workers of its queue are at other work.
         before: while it is behind: the runs to which workers come first, where that is known.
         wait: until its turn comes, at their pace; None where none of them has one.
@@ -53,6 +54,7 @@ class Progress:
     elapsed: timedelta
     left: timedelta | None
     silent: timedelta | None
+    is_untaken: bool
     is_behind: bool
     before: Sequence[InLine] = ()
     wait: timedelta | None = None
@@ -63,6 +65,11 @@ class Progress:
     @property
     def lacks_a_worker(self) -> bool:
         return self.silent is not None and self.silent > _SILENCE and not self.is_behind
+
+    @property
+    def is_waiting(self) -> bool:
+        """For its turn, or for any worker at all; known at once, where `is_behind` takes some seconds."""
+        return self.is_behind or self.is_untaken
 
     @property
     def silent_for(self) -> timedelta:
@@ -230,6 +237,7 @@ def progress_of(
                 elapsed=whole_seconds((run.ended_at or now) - run.started_at),
                 left=whole_seconds(timedelta(seconds=unfinished / pace["items"])) if pace and run.is_running else None,
                 silent=silent.get(run),
+                is_untaken=run in silent and _is_untaken(run, whole),
                 sums={name: whole[f"sum_{name}"] or 0 for name in sums},
                 paces={name: pace.get(name) for name in paces},
                 **turn._asdict(),
@@ -288,6 +296,12 @@ def _silent(run: Run, counted: Mapping[str, Any], now: datetime) -> timedelta | 
         return None
     signs = (run.started_at, run.queued_at or run.enqueued_at, counted["last"], counted["held_until"])
     return now - max(min(sign, now) for sign in signs if sign)
+
+
+def _is_untaken(run: Run, counted: Mapping[str, Any]) -> bool:
+    """Whether none of the signs of life of a silent run is of a worker."""
+    since = run.queued_at or run.enqueued_at or run.started_at
+    return all(sign is None or sign < since for sign in (counted["last"], counted["held_until"]))
 
 
 class _Turn(NamedTuple):

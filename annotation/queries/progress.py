@@ -36,12 +36,14 @@ _OWN = Q(preset=False) & (Q(drafted_from=None) | Q(confirmed_at__isnull=False))
 
 @dataclass(frozen=True)
 class SheetProgress:
-    """How far a person is with a sheet. `cells` are those asked of them so far, `left` those of them still open."""
+    """How far a person is with a sheet. `cells` are those asked of them so far, `left` those of them still open;
+    `untouched` rows nobody has looked at, which owe nothing where all of their questions are optional."""
 
     sheet: Sheet
     rows: int
     submitted: int
     started: int
+    untouched: int
     labels: int
     cells: int
     left: int
@@ -90,6 +92,7 @@ def my_sheets(user: User) -> list[SheetProgress]:
             rows=len(mine[sheet.pk]),
             submitted=sum(a.state == Assignment.State.SUBMITTED for a in mine[sheet.pk]),
             started=sum(a.state == Assignment.State.STARTED and a.started_at is not None for a in mine[sheet.pk]),
+            untouched=sum(a.state == Assignment.State.OPEN for a in mine[sheet.pk]),
             labels=labels.get(sheet.pk, (0, None))[0],
             cells=counts[sheet.pk][0],
             left=counts[sheet.pk][1],

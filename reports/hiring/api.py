@@ -131,11 +131,15 @@ class ClaimSerializer(serializers.Serializer[Any]):
 class SupervisionSerializer(serializers.Serializer[Any]):
     """What people have found of what was accepted. Documents are rows, or sheets where whole sheets were drawn."""
 
-    documents = serializers.IntegerField(source="n_clusters", help_text=_("Finished."))
+    documents = serializers.IntegerField(source="n_finished", help_text=_("Finished."))
     drawn = serializers.IntegerField(help_text=_("How many there are to finish."))
-    cells = serializers.IntegerField(source="n_cells")
+    cells = serializers.IntegerField(source="n_cells", help_text=_("That people could judge."))
+    unjudged = serializers.IntegerField(
+        source="n_unjudged", help_text=_("Cells of finished documents without a blind answer; they count nowhere else.")
+    )
     wrong = serializers.FloatField(source="n_wrong", help_text=_("Cells; where people are divided, in part."))
     error = serializers.FloatField(allow_null=True)
+    error_at_most = serializers.FloatField(allow_null=True, help_text=_("If each unjudged cell were wrong."))
     low = serializers.FloatField(help_text=_("By the confidence sequence."))
     high = serializers.FloatField()
     alarm_at = serializers.IntegerField(allow_null=True, help_text=_("After how many documents; null: no alarm."))
@@ -174,7 +178,11 @@ class CertificateSerializer(serializers.Serializer[Any]):
 
     @extend_schema_field(SupervisionSerializer)
     def get_supervision(self, certificate: Certificate) -> dict[str, Any]:
-        watched = {**vars(self._watched), "drawn": queries.n_to_supervise(certificate)}
+        watched = {
+            **vars(self._watched),
+            "error_at_most": self._watched.error_at_most,
+            "drawn": queries.n_to_supervise(certificate),
+        }
         return dict(SupervisionSerializer(watched).data)
 
     def get_accepted(self, certificate: Certificate) -> int:

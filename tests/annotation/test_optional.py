@@ -80,6 +80,27 @@ def test_they_are_neither_left_nor_done(study: Study, anna: User) -> None:
     assert (before.cells, before.left, progress.cells, progress.left) == (3, 3, 3, 2)
 
 
+def test_rows_that_owe_nothing_and_nobody_has_looked_at_are_work_to_do(anna: User, client_of: ClientOf) -> None:
+    made = builders.study("remarks", of=builders.scheme(SCHEME.replace("kind: flag", "kind: flag, optional: true")))
+    sheet = actions.add_sheet(study=made, title="Monday", columns={})
+    for n in range(3):
+        builders.row(sheet, f"Mail {n}")
+    builders.assignments(builders.rater(made, anna), sheet)
+    client, at = client_of(anna), reverse("annotation:my-work")
+
+    [progress] = queries.my_sheets(anna)
+    assert (progress.left, progress.untouched) == (0, 3)
+    page = client.get(at).content.decode()
+    assert '<span class="left">3 mails to look at</span>' in page
+    first, *others = work(made)
+    label(first, said(made, tone="2"))
+    for assignment in others:
+        actions.submit(assignment=assignment)
+    assert '<span class="left">only to submit</span>' in client.get(at).content.decode()
+    actions.submit(assignment=first)
+    assert '<span class="left">nothing</span>' in client.get(at).content.decode()
+
+
 def test_a_draft_in_one_waits_to_be_confirmed_as_any_other(study: Study) -> None:
     first = work(study)[0]
     source = Rater.objects.create(study=study, kind="judge", code="J1")

@@ -6,6 +6,7 @@ The quick tests make a hundred studies, those marked slow a thousand; `python -m
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from reports.stats.hiring.certificate import binomial_bound, certify, design_bou
 from reports.stats.hiring.clusters import Judged, Totals, design_effect, intraclass_correlation, totals
 from reports.stats.hiring.planning import ERROR_TOO_HIGH, TOO_MANY, documents_needed, plan
 from reports.stats.hiring.shares import NO_LABEL, TOO_FEW_CLUSTERS, powered_share
-from reports.stats.hiring.supervision import first_alarm, watch
+from reports.stats.hiring.supervision import NO_AUDIT, first_alarm, watch
 
 pytestmark = pytest.mark.once
 
@@ -243,6 +244,46 @@ def test_the_sequence_of_bounds() -> None:
     assert watch([], [], most=3).high == 1.0
     with pytest.raises(ValueError, match="more cells"):
         watch(wrong, cluster, most=2)
+
+
+def test_cells_that_nobody_could_judge_are_no_step_and_change_no_figure() -> None:
+    rng = np.random.default_rng(7)
+    wrong, cluster = audits(rng, [0.1] * 100)
+    alone = watch(wrong, cluster, most=3, epsilon=0.05)
+    # After every fourth document comes one that nobody could judge, and the fifth one has a fourth cell.
+    mixed: list[tuple[float, int]] = []
+    for place, (error, document) in enumerate(zip(wrong, cluster, strict=True)):
+        mixed.append((error, document))
+        if place % 12 == 11:
+            mixed += [(np.nan, 1_000 + place)] * 2
+    mixed.insert(15, (np.nan, 4))
+    found = watch(*zip(*mixed, strict=True), most=3, epsilon=0.05)
+
+    assert (found.n_unjudged, found.n_finished, found.n_clusters) == (51, 125, 100)
+    assert vars(replace(found, n_unjudged=0, n_finished=100)) == vars(alone)
+    assert found.error_at_most == (alone.n_wrong + 51) / 351
+    nothing = watch([np.nan], [1], most=3)
+    assert (nothing.error, nothing.low, nothing.high, nothing.reason) == (None, 0.0, 1.0, NO_AUDIT)
+    assert (watch([], [], most=3).error_at_most, nothing.error_at_most) == (None, 1.0)
+
+
+def left_out(n: int, *, seed: int, depends: bool) -> float:
+    """How often a judge is accused that keeps to 5 %, where people leave a third of its cells unanswered: which ones
+    chance says, document by document, or where `depends` only cells in which it is right."""
+    rng, accused = np.random.default_rng(seed), 0
+    for _ in range(n):
+        wrong, cluster = (np.asarray(values, dtype=np.float64) for values in audits(rng, STEADY))
+        cannot = rng.random(200)[cluster.astype(np.int64)] > rng.random(wrong.size) ** 2
+        if depends:
+            cannot &= wrong == 0
+        wrong[cannot] = np.nan
+        accused += first_alarm(wrong, cluster.astype(np.int64), most=3) is not None
+    return accused / n
+
+
+def test_what_people_cannot_judge_accuses_nobody_unless_it_depends_on_the_judge() -> None:
+    assert left_out(60, seed=5, depends=False) <= 0.15
+    assert left_out(60, seed=5, depends=True) >= 0.3
 
 
 def labelled_study(

@@ -91,6 +91,25 @@ def test_what_does_not_stand_before_a_run(how: str) -> None:
     assert before(second) == []
 
 
+def test_a_run_waits_from_its_first_moment_until_a_worker_takes_it_up(django_assert_num_queries: Any) -> None:
+    """Whom it waits behind is asked after some seconds only, so that a free worker costs no query."""
+    first, second = started(), started()
+    at_work(first)
+    second = fresh(second)
+    with django_assert_num_queries(1):
+        said = queries.progress(second)
+    assert (said.is_waiting, said.is_behind, queries.progress(fresh(first)).is_waiting) == (True, False, False)
+
+    # Between two items it is at work, though no worker holds one; and it waits again once it is resumed.
+    item = second.items.order_by("pk")[0]
+    second.items.filter(pk=item.pk).update(state="done", done_at=timezone.now(), seconds=1)
+    assert not queries.progress(fresh(second)).is_waiting
+    actions.cancel(fresh(second))
+    assert not queries.progress(fresh(second)).is_waiting
+    actions.resume(fresh(second))
+    assert queries.progress(fresh(second)).is_waiting
+
+
 def test_a_run_begins_when_those_before_it_are_done_at_their_pace() -> None:
     """Two of five done 10 s apart, in 10 s each: one in 10 s, three left. Of the second one nothing is known."""
     first, second, third = started(5), started(), started()

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
-from typing import TYPE_CHECKING
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.models import Assignment, Label, Rater
+from annotation.models import Assignment, ExperimentSeat, Label, Look, Rater
 from reports.hiring.queries.certifying import changes
 from reports.hiring.queries.labels import answer_key, key_of_code
 from reports.models import Accepted, Certificate, Revocation, Split, TakeoverRow
@@ -59,18 +60,24 @@ def why_alarm(certificate: Certificate) -> str:
 
 @dataclass(frozen=True)
 class Supervised:
-    """A drawn document that people have finished: of its accepted cells, how wrong each is, 0 to 1."""
+    """A drawn document that people have finished: of its accepted cells that they could judge, how wrong each is, 0 to
+    1; and how many they could not."""
 
     row: int
     wrong: tuple[float, ...]
+    unjudged: int = 0
 
 
 def supervised(certificate: Certificate) -> list[Supervised]:
-    """The drawn documents that somebody has submitted, in the order in which that was. Four queries.
+    """The drawn documents that somebody has submitted, in the order in which that was. Five queries, two more where
+    somebody answered a document nowhere.
 
     What a person said after a look at others' labels, or began as a draft, does not count. Right is what it was in the
     test (`hiring.cells`): gold where it is decided, else what most people said, in equal parts where several answers
-    were equally frequent.
+    were equally frequent. Gold alone makes no cell count, since it may have been decided because of the judge's answer.
+
+    A document in which nobody could judge a cell is there as well, and a second time, further behind, if somebody could
+    later.
     """
     drawn = TakeoverRow.objects.filter(takeover__certificate=certificate, drawn=True).values("row")
     said = Label.objects.filter(
@@ -84,26 +91,76 @@ def supervised(certificate: Certificate) -> list[Supervised]:
     cell = ("assignment__row_id", "column_id", "option__key", "value")
     answers: dict[int, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
     spec = certificate.question.spec
+    answered: set[int] = set()
     by_people = said.filter(assignment__rater__kind=Rater.Kind.PERSON, exposed=False)
-    for row, column, option, value in by_people.values_list(*cell):
+    for row, column, option, value, assignment in by_people.values_list(*cell, "assignment_id"):
         answers[row][column].append(answer_key(spec, option, value))
+        answered.add(assignment)
     for row, column, option, value in said.filter(assignment__rater__kind=Rater.Kind.GOLD).values_list(*cell):
         if column in answers.get(row, ()):
             answers[row][column] = [answer_key(spec, option, value)]
+    finished = _in_order(list(answers), answered, _without_answer(certificate, drawn, answered=answered))
     accepted = Accepted.objects.filter(
-        takeover__certificate=certificate, assignment__row__in=list(answers), column__in=_columns(answers)
+        takeover__certificate=certificate, assignment__row__in={row for row, _judged in finished}
     )
     of_rows: dict[int, dict[int, str]] = defaultdict(dict)
     for row, column, code in accepted.order_by("pk").values_list("assignment__row_id", "column_id", "code"):
         of_rows[row][column] = key_of_code(spec, code)
     found = []
-    for row, by_column in answers.items():
-        wrong = tuple(
-            _wrong(code, by_column[column]) for column, code in sorted(of_rows[row].items()) if column in by_column
-        )
-        if wrong:
-            found.append(Supervised(row, wrong))
+    for row, judged in finished:
+        cells, by_column = sorted(of_rows[row].items()), answers[row] if judged else {}
+        wrong = tuple(_wrong(code, by_column[column]) for column, code in cells if column in by_column)
+        if cells:
+            found.append(Supervised(row, wrong, len(cells) - len(wrong)))
     return found
+
+
+def _without_answer(
+    certificate: Certificate, drawn: QuerySet[TakeoverRow, Any], *, answered: Collection[int]
+) -> dict[int, datetime]:
+    """Row -> when it was first submitted by somebody who was asked the question and answered it nowhere there: cannot
+    tell, left it open, or was not asked because of another answer. Not by anybody who had seen others' labels: then
+    what is left out could depend on the judge's answer. One query, a second one where there may be any.
+
+    `answered`: the assignments with an answer that counts.
+    """
+    submitted = Assignment.objects.filter(
+        row__in=drawn, rater__kind=Rater.Kind.PERSON, state=Assignment.State.SUBMITTED, repeat=1
+    )
+    others = [pk for pk in submitted.order_by().values_list("pk", flat=True) if pk not in answered]
+    if not others:
+        return {}
+    mine = Assignment.objects.filter(pk__in=others)
+    answer = Label.objects.filter(assignment__in=others, question=certificate.question_id, preset=False)
+    look = Look.objects.filter(
+        sheet=OuterRef("row__sheet"), user=OuterRef("rater__user"), at__lte=OuterRef("submitted_at")
+    )
+    shown = ExperimentSeat.objects.filter(assignment=OuterRef("pk"), shown=True)
+    blind = mine.filter(~Exists(look), ~Exists(shown)).exclude(pk__in=answer.values("assignment"))
+    section = certificate.question.section.key
+    found: dict[int, datetime] = {}
+    for one in blind.order_by("submitted_at", "pk").only("row_id", "sections", "submitted_at"):
+        if one.asks_key(section):
+            assert one.submitted_at is not None
+            found.setdefault(one.row_id, one.submitted_at)
+    return found
+
+
+def _in_order(
+    judged: Sequence[int], answered: Collection[int], without: Mapping[int, datetime]
+) -> list[tuple[int, bool]]:
+    """(row, whether somebody had answered it) in the order of when that was submitted: the `judged` rows in theirs, and
+    between them those that were first submitted `without` an answer. One query where there are any of these."""
+    if not without:
+        return [(row, True) for row in judged]
+    judged_at: dict[int, datetime] = {}
+    times = Assignment.objects.filter(pk__in=answered).order_by("submitted_at").values_list("row_id", "submitted_at")
+    for row, at in times:
+        assert at is not None
+        judged_at.setdefault(row, at)
+    found = [(judged_at[row], row, True) for row in judged]
+    found += [(at, row, False) for row, at in without.items() if row not in judged_at or at < judged_at[row]]
+    return [(row, is_judged) for _at, row, is_judged in sorted(found, key=lambda one: one[0])]
 
 
 def _wrong(code: str, said: Sequence[str]) -> float:
@@ -137,31 +194,34 @@ def by_sheet(certificate: Certificate) -> bool:
     return bool(certificate.request["split"]["unit"] == Split.Unit.SHEET)
 
 
-def _columns(answers: Mapping[int, Mapping[int, object]]) -> set[int]:
-    return {column for by_column in answers.values() for column in by_column}
-
-
 def whole_sheets(certificate: Certificate, found: Collection[Supervised]) -> list[tuple[int, Supervised]]:
     """Of a certificate by sheets what counts: (sheet, document), sheets in the order in which they were finished.
 
     A sheet counts once all of its drawn documents are finished, and stays as it was then: one that grew while others
-    came in would be looked at again with what is known of these, and a sequence of such looks promises nothing. Where
-    two takeovers drew documents of one sheet, the first one counts. Two queries.
+    came in would be looked at again with what is known of these, and a sequence of such looks promises nothing. So a
+    document that nobody could judge until then is left out for good. Where two takeovers drew documents of one sheet,
+    the first one counts. One query.
     """
     of_sheet = _drawn_of_sheets(certificate)
     sheet_of = {row: sheet for sheet, rows in of_sheet.items() for row in rows}
     left = {sheet: set(rows) for sheet, rows in of_sheet.items()}
-    mine: dict[int, list[Supervised]] = defaultdict(list)
+    mine: dict[int, dict[int, Supervised]] = defaultdict(dict)
     done: list[tuple[int, Supervised]] = []
     for one in found:  # in the order in which they were finished
-        if one.row not in sheet_of:
+        sheet = sheet_of.get(one.row)
+        if sheet is None or not left[sheet]:
             continue
-        sheet = sheet_of[one.row]
-        mine[sheet].append(one)
+        mine[sheet][one.row] = one
         left[sheet].discard(one.row)
         if not left[sheet]:
-            done += [(sheet, document) for document in mine[sheet]]
+            done += [(sheet, document) for document in mine[sheet].values()]
     return done
+
+
+def _latest(found: Collection[Supervised]) -> list[tuple[int, Supervised]]:
+    """Of a certificate by documents what counts: of each document what was found last, and there."""
+    last = {one.row: one for one in found}
+    return [(one.row, one) for one in found if last[one.row] is one]
 
 
 def _drawn_of_sheets(certificate: Certificate) -> dict[int, set[int]]:
@@ -181,13 +241,14 @@ def _drawn_of_sheets(certificate: Certificate) -> dict[int, set[int]]:
 
 
 def watch_of(certificate: Certificate) -> Watch:
-    """The confidence sequence of the error of what was accepted, as it stands. Four queries, five by sheets."""
+    """The confidence sequence of the error of what was accepted, as it stands. Queries as of `supervised`, one more by
+    sheets."""
     from reports.stats.hiring.supervision import watch
 
     found = supervised(certificate)
-    counted = whole_sheets(certificate, found) if by_sheet(certificate) else [(one.row, one) for one in found]
-    wrong = [share for _cluster, one in counted for share in one.wrong]
-    cluster = [place for place, one in counted for _share in one.wrong]
+    counted = whole_sheets(certificate, found) if by_sheet(certificate) else _latest(found)
+    wrong = [share for _cluster, one in counted for share in (*one.wrong, *[math.nan] * one.unjudged)]
+    cluster = [place for place, one in counted for _cell in range(len(one.wrong) + one.unjudged)]
     return watch(
         wrong,
         cluster,

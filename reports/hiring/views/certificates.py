@@ -167,7 +167,9 @@ def page(
         "n_accepted": Accepted.objects.filter(takeover__certificate=certificate).count(),
         "n_drawn": queries.n_to_supervise(certificate),
         "watched": watched,
-        "watched_percent": {name: percent(getattr(watched, name)) for name in ("error", "low", "high", "epsilon")},
+        "watched_percent": {
+            name: percent(getattr(watched, name)) for name in ("error", "error_at_most", "low", "high", "epsilon")
+        },
         "to_give_back": len(queries.to_give_back(certificate)),
     }
     if takeovers:

@@ -1,6 +1,6 @@
 """A judge at work: a confidence sequence of its error rate that may be looked at after every document, with an alarm.
 
-Some accepted cells go back to people, blind. Each document whose audited cells are answered is one step.
+Some accepted cells go back to people, blind. Each document with an audited cell that a person could judge is one step.
 """
 
 from __future__ import annotations
@@ -32,6 +32,9 @@ class Watch:
     evidence: logarithm of the wealth won against "never above epsilon", its maximum so far; an alarm at log(1 / delta).
     error: wrong of audited cells. low: the error was at some time above it; high: a steady judge's error lies below it
     (each by itself with confidence 1 - delta at all times).
+    n_clusters, n_cells, n_wrong: documents with a cell that was judged, these cells, and what of them is wrong.
+    n_finished: documents, those without such a cell too. n_unjudged: cells that nobody could judge, which are in none
+    of the figures above.
     """
 
     alarm: bool
@@ -46,6 +49,14 @@ class Watch:
     n_clusters: int
     n_cells: int
     n_wrong: float
+    n_finished: int
+    n_unjudged: int
+
+    @property
+    def error_at_most(self) -> float | None:
+        """`error` if each cell that nobody could judge were wrong; None without a cell."""
+        n = self.n_cells + self.n_unjudged
+        return (self.n_wrong + self.n_unjudged) / n if n else None
 
 
 def watch(
@@ -63,9 +74,12 @@ def watch(
     every tenth one, 1 / (j (j + 1)) of it for the j-th, so that an error that begins late is found. The wealth is a
     mixture of martingales, so it reaches 1 / delta ever with a probability of at most delta (Ville).
 
+    A cell that nobody could judge is left out, and a document without any other is no step. The error is then that of
+    cells that can be judged; the bound holds as long as what is left out does not depend on the judge's answer.
+
     Args:
-        wrong: of each audited cell, 0 to 1; cluster: its document. Documents stand in the order in which they were
-            completed, a document whose audited cells are not all answered is left out.
+        wrong: of each audited cell, 0 to 1, NaN where nobody could judge it; cluster: its document. Documents stand in
+            the order in which they were completed, a document that is not finished is left out.
         most: the most audited cells that a document can have, decided beforehand.
 
     Sources: Waudby-Smith and Ramdas (2024), JRSS B 86; mixtures over beginnings: Shin, Ramdas and Rinaldo (2024),
@@ -103,6 +117,8 @@ def watch(
         n_clusters=n,
         n_cells=int(n_cells),
         n_wrong=n_wrong,
+        n_finished=int(np.unique(np.asarray(cluster)).size),
+        n_unjudged=int(np.isnan(np.asarray(wrong, dtype=np.float64)).sum()),
     )
 
 
@@ -119,6 +135,8 @@ def _in_order(wrong: npt.ArrayLike, cluster: npt.ArrayLike) -> Totals:
     errors, clusters = np.asarray(wrong, dtype=np.float64).ravel(), np.asarray(cluster, dtype=np.int64).ravel()
     if errors.shape != clusters.shape:
         raise ValueError("wrong and cluster need one entry for each cell")
+    judged = ~np.isnan(errors)
+    errors, clusters = errors[judged], clusters[judged]
     if errors.size and not (errors.min() >= 0 and errors.max() <= 1):
         raise ValueError("wrong lies between 0 and 1")
     _, first, place = np.unique(clusters, return_index=True, return_inverse=True)

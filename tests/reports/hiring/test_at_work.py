@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import uuid
 from typing import Any
 
 import pytest
@@ -11,7 +12,8 @@ from django.core.management import call_command
 from django.urls import reverse
 
 from annotation import actions as annotating
-from annotation.models import Assignment, Label, Rater, Row
+from annotation.actions import Answer
+from annotation.models import Assignment, Label, Question, Rater, Row
 from judges import actions as judging
 from judges.calibrations import queries as calibrations
 from judges.lineage.queries import development_scores
@@ -347,3 +349,132 @@ def test_programs_read_what_supervision_says_and_give_back(world: World, client_
     assert (given.status_code, given.json()) == (201, {"rows": told["to_give_back"]})
     assert api.get(at).json()["standing"] == "revoked"
     assert api.post(f"{at}given-back/", {"raters": [world.people[0].code]}, format="json").status_code == 409
+
+
+# `made` is not asked where the claim is beside the point, and may be left open.
+OPTIONAL = simulated.SCHEME.replace(
+    """\
+      - key: made
+        title: Made
+        about: claim
+""",
+    """\
+      - key: relevant
+        title: Relevant
+        about: claim
+        optional: true
+        options:
+          - {key: relevant, label: Relevant}
+          - {key: beside, label: Beside the point}
+      - key: made
+        title: Made
+        about: claim
+        optional: true
+        ask_unless: {relevant: [beside]}
+""",
+)
+SKIPPED, OPEN, NOT_ASKED = "skipped", "left open", "not asked"
+
+
+def cannot_judge(world: World, assignment: Assignment, how: str, *, only: int | None = None) -> None:
+    """Submit a row in which the cells of the question, or the first `only` of them, get no answer."""
+    columns = world.columns[assignment.row.sheet_id]
+    for place, column in enumerate(columns):
+        if only is not None and place >= only:
+            answer = Answer(column, world.question, world.options[world.truth[assignment.row_id, column.pk]])
+        elif how == SKIPPED:
+            answer = Answer(column, world.question, None, skip="The page is cut off.")
+        elif how == NOT_ASKED:
+            relevant = Question.objects.get(key="relevant")
+            answer = Answer(column, relevant, relevant.options.get(key="beside"))
+        else:
+            continue
+        annotating.record(assignment=assignment, answers=[answer], key=uuid.uuid4())
+    annotating.submit(assignment=assignment)
+
+
+@pytest.mark.parametrize("how", [SKIPPED, OPEN, NOT_ASKED])
+@pytest.mark.parametrize("unit", ["row", "sheet"])
+def test_cells_that_a_person_cannot_judge_are_neither_right_nor_wrong_and_hold_nothing_up(
+    unit: str, how: str, client_of: ClientOf, api_of: ApiOf
+) -> None:
+    world = simulated.world(n_sheets=3, n_rows=5, n_labelled=2, unsure=0.0, scheme=OPTIONAL)
+    actions.draw_split(study=world.study, unit=unit, share=50, seed=1, by=None)
+    certificate = simulated.bare_certificate(world.study, world.rater, world.question)
+    at_its_work(world, certificate, share=100)
+    mine = list(Assignment.objects.filter(rater=world.people[1]).order_by("row__sheet", "row__position"))
+    first_sheet = [one for one in mine if one.row.sheet_id == mine[0].row.sheet_id]
+    for assignment in mine:
+        if assignment == first_sheet[0]:
+            cannot_judge(world, assignment, how)
+        elif assignment == first_sheet[1]:
+            cannot_judge(world, assignment, how, only=1)
+        else:
+            world.say(assignment, wrong=1.0)
+
+    watched = queries.watch_of(certificate)
+    n = queries.n_to_supervise(certificate)
+    assert watched.n_finished == n == (3 if unit == "sheet" else len(mine))
+    assert watched.n_clusters == (3 if unit == "sheet" else len(mine) - 1)
+    # Of two documents five cells could not be judged, and three were right; the other documents are wrong.
+    cells = simulated.CELLS * len(mine)
+    assert (watched.n_unjudged, watched.n_cells, watched.n_wrong) == (5, cells - 5, cells - 8)
+    assert watched.error_at_most == (cells - 3) / cells
+
+    page = client_of(world.manager).get(certificate.get_absolute_url()).content.decode()
+    assert "<strong>5</strong> accepted cells there could not be judged and count as neither right nor wrong" in page
+    told = api_of(world.manager).get(f"/api/v1/studies/{world.study.slug}/certificates/{certificate.name}/").json()
+    assert (told["supervision"]["documents"], told["supervision"]["unjudged"]) == (n, 5)
+
+
+def test_a_sheet_that_is_finished_stays_as_it_was_when_its_open_document_is_judged_later() -> None:
+    world = simulated.world(n_sheets=2, n_rows=4, n_labelled=2, unsure=0.0)
+    actions.draw_split(study=world.study, unit="sheet", share=50, seed=1, by=None)
+    certificate = simulated.bare_certificate(world.study, world.rater, world.question)
+    at_its_work(world, certificate, share=100)
+    first, *others = Assignment.objects.filter(rater=world.people[1]).order_by("row__sheet", "row__position")
+    cannot_judge(world, first, SKIPPED)
+    for assignment in others:
+        world.say(assignment)
+    before = queries.watch_of(certificate)
+    assert (before.n_clusters, before.n_unjudged) == (2, simulated.CELLS)
+
+    world.say(world.assign(builders.rater(world.study, builders.user("carla")), [first.row])[0], wrong=1.0)
+
+    assert vars(queries.watch_of(certificate)) == vars(before)
+
+
+def test_a_document_that_is_judged_later_counts_from_then_on(world: World) -> None:
+    certificate = simulated.bare_certificate(world.study, world.rater, world.question)
+    at_its_work(world, certificate, share=100)
+    first, second, *_others = Assignment.objects.filter(rater=world.people[1]).order_by("row__position")
+    cannot_judge(world, first, SKIPPED)
+    world.say(second)
+    assert [(one.row, len(one.wrong), one.unjudged) for one in queries.supervised(certificate)] == [
+        (first.row_id, 0, simulated.CELLS),
+        (second.row_id, simulated.CELLS, 0),
+    ]
+
+    world.say(world.assign(builders.rater(world.study, builders.user("carla")), [first.row])[0])
+
+    watched = queries.watch_of(certificate)
+    assert (watched.n_finished, watched.n_unjudged, watched.n_cells) == (2, 0, 2 * simulated.CELLS)
+    assert queries.supervised(certificate)[-1].row == first.row_id
+
+
+def test_who_has_seen_the_judges_answers_does_not_say_which_cells_cannot_be_judged(world: World) -> None:
+    """What is left out would depend on what the judge said. Nor does work in which the question is not asked."""
+    certificate = simulated.bare_certificate(world.study, world.rater, world.question)
+    takeover = at_its_work(world, certificate, share=100)
+    row = takeover.rows.filter(drawn=True).select_related("row__sheet").first().row
+    carla, dora = (builders.rater(world.study, builders.user(name)) for name in ("carla", "dora"))
+    annotating.note_look(sheet=row.sheet, user=carla.user)
+    cannot_judge(world, world.assign(carla, [row])[0], SKIPPED)
+    [other] = annotating.assign(rater=dora, rows=[row], sections=["other"])
+    annotating.submit(assignment=other)
+
+    assert queries.supervised(certificate) == []
+    assert queries.watch_of(certificate).n_finished == 0
+
+    cannot_judge(world, Assignment.objects.get(rater=world.people[1], row=row), SKIPPED)
+    assert queries.watch_of(certificate).n_finished == 1
