@@ -10,7 +10,8 @@ from annotation.evidence.kinds import HEADING
 
 
 class Side(NamedTuple):
-    """`title`: what it is called, "" where its first block is a heading that says it."""
+    """`title`: what it is called, "" where its first block is a heading that says it; without blocks it is a text that
+    is empty."""
 
     title: str
     blocks: list[Block]
@@ -36,7 +37,7 @@ def beside(blocks: Sequence[Block], places: Sequence[tuple[str, str]]) -> Beside
     (['Left', 'Right'], 1)
     """
     before: list[Block] = []
-    sides = [Side("", []) for _place in places]
+    sides = [Side(label, []) for _key, label in places]
     at = -1
     for block in blocks:
         of_kind = next((n for n, (key, _label) in enumerate(places) if block.kind == key), None)
@@ -44,11 +45,11 @@ def beside(blocks: Sequence[Block], places: Sequence[tuple[str, str]]) -> Beside
         if found is not None:
             if found < at:
                 return None
-            if of_kind is not None and not sides[found].blocks:
-                sides[found] = Side(places[found][1], [])
+            if of_kind is None and not sides[found].blocks:
+                sides[found] = Side("", [])
             at = found
         (before if at < 0 else sides[at].blocks).append(block)
-    return Beside(before, sides) if all(side.blocks for side in sides) else None
+    return Beside(before, sides) if any(side.blocks for side in sides) else None
 
 
 def _headed(block: Block, places: Sequence[tuple[str, str]]) -> int | None:

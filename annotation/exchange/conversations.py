@@ -12,6 +12,7 @@ from typing import Any
 
 from annotation.evidence.blocks import Block
 from annotation.evidence.kinds import HEADING, PARAGRAPH
+from annotation.evidence.lines import lines_of
 from base.text import storable
 
 # Headings of columns with a conversation in each cell.
@@ -69,7 +70,7 @@ def blocks_of(said: Sequence[tuple[str, str]], kind: str) -> Iterator[Block]:
     ['User: Why?', 'Assistant: So.']
     """
     for who, words in said:
-        lines = [line.strip() for line in words.splitlines() if line.strip()]
+        lines = lines_of(words)
         if kind == PARAGRAPH:
             yield Block(HEADING, who)
             yield from (Block(kind, line) for line in lines)

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from annotation.evidence.blocks import Block
-from annotation.evidence.kinds import PARAGRAPH
+from annotation.evidence.kinds import PARAGRAPH, BlockKind
+from annotation.evidence.lines import lines_of
 from annotation.exchange import conversations
 from annotation.exchange.tables import FileLine, FileTable, Problems, TableError
 from base.sentences import gettext_noop
@@ -451,13 +452,14 @@ class RowHeadings:
     facets: Mapping[str, int]
     unread: tuple[str, ...]
     conversations: frozenset[int] = frozenset()  # columns in which a list is nothing else
+    running: frozenset[str] = frozenset()  # kinds of block whose lines keep the blanks that they begin with
 
 
-def row_headings(header: Sequence[str], kinds: Collection[str], facets: Collection[str] = ()) -> RowHeadings:
+def row_headings(header: Sequence[str], kinds: Mapping[str, BlockKind], facets: Collection[str] = ()) -> RowHeadings:
     """Recognise the headings of a file of rows; docs/import.md says which columns become evidence.
 
     Args:
-        kinds: keys of the kinds of evidence block that are known.
+        kinds: the kinds of evidence block that are known, by their keys.
         facets: of rows, by their keys, which head a column as they are or as “facet_…” and “row_facet_…”.
 
     Raises:
@@ -500,7 +502,8 @@ def row_headings(header: Sequence[str], kinds: Collection[str], facets: Collecti
             ),
             headings=", ".join(text for text in header if text),
         )
-    return RowHeadings(at, tuple(blocks), facets_at, tuple(unread), frozenset(said))
+    running = frozenset(key for key, kind in kinds.items() if kind.running)
+    return RowHeadings(at, tuple(blocks), facets_at, tuple(unread), frozenset(said), running)
 
 
 _ENOUGH = 1000  # lines in which the first cell of a column is looked for
@@ -556,7 +559,13 @@ def row_records(table: FileTable, headings: RowHeadings, problems: Problems) -> 
             blocks = [
                 block
                 for i, kind in headings.blocks
-                for block in _blocks(line.cells[i], kind, is_plain=i in plain, is_said=i in headings.conversations)
+                for block in _blocks(
+                    line.cells[i],
+                    kind,
+                    is_plain=i in plain,
+                    is_said=i in headings.conversations,
+                    is_running=kind in headings.running,
+                )
             ]
         except conversations.NoConversation:
             problems.add(
@@ -580,12 +589,13 @@ def row_records(table: FileTable, headings: RowHeadings, problems: Problems) -> 
         )
 
 
-def _blocks(cell: str, kind: str, *, is_plain: bool, is_said: bool) -> Iterator[Block]:
+def _blocks(cell: str, kind: str, *, is_plain: bool, is_said: bool, is_running: bool) -> Iterator[Block]:
     """A conversation, or a text of which each line is a block.
 
     Args:
         is_plain: the cell is a text, whatever it looks like.
         is_said: a list of objects in it is a conversation. Elsewhere it may be a text that is JSON.
+        is_running: lines of a text keep the blanks that they begin with.
     """
     try:
         said = None if is_plain else conversations.conversation(cell)
@@ -595,7 +605,7 @@ def _blocks(cell: str, kind: str, *, is_plain: bool, is_said: bool) -> Iterator[
         said = None
     if said is not None:
         return conversations.blocks_of(said, kind)
-    return (Block(kind, text) for part in cell.splitlines() if (text := part.strip()))
+    return (Block(kind, part if is_running else part.lstrip()) for part in lines_of(cell))
 
 
 class ColumnRecord(NamedTuple):

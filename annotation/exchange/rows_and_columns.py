@@ -371,9 +371,18 @@ def _check_row(record: RowRecord) -> None:
 
 def _said(old: Row, new: Row, record: RowRecord) -> list[tuple[str, Any, Any]]:
     """What the file has a column for, by its name: what the row that stands says of it, and what the file says."""
-    of_texts = [(name, getattr(old, name), getattr(new, name)) for name, of in _OF_TEXTS.items() if of in record.given]
+    of_texts = [
+        (name, _compared(getattr(old, name)), _compared(getattr(new, name)))
+        for name, of in _OF_TEXTS.items()
+        if of in record.given
+    ]
     of_facets = [(key, facet_word(old.facets.get(key, "")), new.facets.get(key, "")) for key in record.facets]
     return [("text" if name == "evidence" else name, before, now) for name, before, now in [*of_texts, *of_facets]]
+
+
+def _compared(said: Any) -> Any:
+    """Without the blanks that lines of a text begin with, which rows of earlier imports have not."""
+    return [{**block, "text": block["text"].strip()} for block in said] if isinstance(said, list) else said
 
 
 def _filled(old: Row, new: Row) -> Row:

@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 from annotation import doors, queries, scripts
 from annotation.crowd import queries as crowd
 from annotation.evidence import kinds
+from annotation.evidence import lines as text_lines
 from annotation.evidence.blocks import Block
 from annotation.evidence.kinds import BlockKind
 from annotation.exchange.spreadsheet.hints import hint
@@ -65,6 +66,12 @@ def error_in_title(context: template.Context) -> str:
 @register.filter
 def grouped(blocks: list[Block], declared: list[BlockKind]) -> list[kinds.Group]:
     return kinds.grouped(blocks, declared)
+
+
+@register.filter
+def laid_out(blocks: list[Block]) -> list[text_lines.Line]:
+    """The paragraphs of one text, each with how it is laid out."""
+    return list(text_lines.laid_out(blocks))
 
 
 @register.filter

@@ -8,6 +8,7 @@ from functools import partial
 from typing import cast
 
 from annotation.evidence.blocks import Block
+from annotation.evidence.lines import indent_of
 from annotation.scheme.basis import facet_text
 from annotation.scheme.spec import OptionSpec, QuestionSpec, SectionSpec
 from base.sentences import gettext as _
@@ -271,9 +272,13 @@ def _templates(prompt: QuestionPrompt) -> list[str]:
     return [prompt.cell, prompt.unconditional, *rated, *written]
 
 
+_DEEPEST = 24  # blanks that a line of a document begins with
+
+
 def _lines(blocks: Sequence[Block], inert: Callable[[str], str]) -> str:
-    """One block a line, so that no text of a document can begin a line of its own that looks like ours."""
-    return "\n".join(f"- {inert(block.text)}" for block in blocks)
+    """One block a line, so that no text of a document can begin a line of its own that looks like ours. The blanks that
+    it begins with stay: they are what code and nested lists mean."""
+    return "\n".join(f"- {' ' * min(indent_of(block.text), _DEEPEST)}{inert(block.text)}" for block in blocks)
 
 
 def _filled(template: str, values: Mapping[str, str]) -> str:

@@ -58,6 +58,17 @@ class Benchmark(packs.Pack):
                 told_apart=deriver.told_apart,
             )
         )
+        doors.register_setup_step(
+            doors.SetupStep(
+                position=15,
+                label=_("Two texts side by side"),
+                words=_("Make a study of pairs of this one, where the %(rows)s are to be compared and not rated."),
+                url_name="annotation:derive",
+                is_done=queries.has_pairs,
+                optional=True,
+                fits=queries.is_of_texts,
+            )
+        )
         doors.register_deriver(
             Deriver(
                 key=pairs.OF_ROWS,

@@ -16,8 +16,7 @@ from annotation.deriving.making import (
     SourceRow,
     SourceText,
 )
-from annotation.evidence.blocks import Block
-from annotation.evidence.kinds import PARAGRAPH
+from annotation.evidence.lines import paragraphs_of
 from annotation.scheme.spec import BenchmarkSpec, SchemeSpec
 from base.sentences import gettext as _
 
@@ -71,7 +70,7 @@ def _rows(row: SourceRow, scheme: SchemeSpec, of: BenchmarkSpec, *, seed: str, s
             name=f"{row.name} {place}",
             title=row.title or row.name,
             language=row.language,
-            evidence=[Block(PARAGRAPH, line.strip()) for line in text.text.splitlines() if line.strip()],
+            evidence=paragraphs_of(text.text),
             facets=_facets(row, text, scheme, of),
             of=row.number,
         )

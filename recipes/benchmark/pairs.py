@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from annotation.deriving import blinding
 from annotation.deriving.making import DerivingRefused, MadeRow, MadeSheet, Setting, Settings, Source, SourceRow
 from annotation.evidence.blocks import Block
 from annotation.evidence.kinds import HEADING, PARAGRAPH
+from annotation.evidence.lines import paragraphs_of
 from annotation.scheme.spec import ComparisonSpec, SchemeSpec
 from base.sentences import gettext as _
 from recipes.benchmark.deriver import n_words
 
-SCHEME = "text-pairs"
+TEXTS, SCHEME = "system-texts", "text-pairs"
 OF_ROWS, OF_WRITTEN = "text-pairs", "written-pairs"
+GIVEN = "asked"  # the kind of block that has what was asked, where the rows of texts have it
 ALL, NONE, SHEET = "all", "none", "sheet"
 PROMPT, ASKED = "prompt", "What was asked"  # the kind of evidence where a scheme has it, else the heading
+NO_TEXT = "(no text)"  # what stands for a text that is empty
 _NUMBERS = (1, 2, 3, 5, 10)
 
 
@@ -34,19 +37,22 @@ class _Text:
 
 @dataclass(frozen=True)
 class _Item:
-    """What texts were written for."""
+    """What texts were written for. `title`: what may be shown of it where nothing stands above the texts; `asked`: what
+    stands above these two."""
 
     name: str
-    asked: Sequence[Block]
+    title: str
     texts: Sequence[_Text]
+    asked: Callable[[Sequence[_Text]], Sequence[Block]]
 
 
 def of_rows(source: Source, scheme: SchemeSpec, settings: Settings) -> Iterator[MadeSheet]:
     """Rows that are texts become pairs: of each two systems their texts for the same item.
 
     `settings["who"]`: the facet of rows that says who wrote a text; `settings["same"]`: the one that says what for, or
-    “sheet” where all texts of a sheet belong together; `settings["asked"]`: the one that is shown above them. In a
-    benchmark all three are known. See `_paired`.
+    “sheet” where all texts of a sheet belong together; `settings["asked"]`: the one that is shown above them, unless
+    rows have blocks of the kind “asked”, which keep their lines. In a benchmark all three are known. Rows that do not
+    say who wrote them, or what for, are left out. See `_paired`.
     """
     of = source.scheme.benchmark
     who = of.generator if of else _one(settings, "who", "")
@@ -54,16 +60,30 @@ def of_rows(source: Source, scheme: SchemeSpec, settings: Settings) -> Iterator[
     asked = of.instruction if of else tuple(key for key in (_one(settings, "asked", NONE),) if key != NONE)
     if not who or who in same:
         raise DerivingRefused(_("Choose the facet that says who wrote a text, and another one that says what for."))
+    if who in asked:
+        raise DerivingRefused(_("Shown above both must not be who wrote them."))
     titles = {facet.key: facet.name for facet in source.scheme.row.facets}
+    shown = {facet.key for facet in source.scheme.row.shown}
+
+    def asked_of(texts: Sequence[_Text]) -> Sequence[Block]:
+        own = ([block for block in text.row.evidence if block.kind == GIVEN] for text in texts)
+        return next(filter(None, own), None) or _asked([text.row for text in texts], asked, titles)
+
     found: dict[str, list[_Item]] = {}
     for sheet in source.sheets:
         texts: dict[tuple[str, ...], list[_Text]] = {}
         for row in sheet.rows:
-            if system := row.facets.get(who, "").strip():
-                key = tuple(row.facets.get(facet, "") for facet in same)
-                texts.setdefault(key, []).append(_Text(system, _body(row.evidence), row))
+            key = tuple(row.facets.get(facet, "") for facet in same)
+            if (system := row.facets.get(who, "").strip()) and (any(key) or not same):
+                body = [block for block in row.evidence if block.kind != GIVEN]
+                texts.setdefault(key, []).append(_Text(system, _body(body), row))
         found[sheet.title] = [
-            _Item(" · ".join(key) if same else sheet.title, _asked(of_item[0].row, asked, titles), of_item)
+            _Item(
+                " · ".join(key) if same else sheet.title,
+                " · ".join(said for facet, said in zip(same, key, strict=True) if facet in shown),
+                of_item,
+                asked_of,
+            )
             for key, of_item in texts.items()
         ]
     return _paired(found, scheme, settings)
@@ -72,15 +92,17 @@ def of_rows(source: Source, scheme: SchemeSpec, settings: Settings) -> Iterator[
 def of_written(source: Source, scheme: SchemeSpec, settings: Settings) -> Iterator[MadeSheet]:
     """What models wrote for the same row becomes pairs; of each model the text that it wrote last. See `_paired`."""
     titles = {facet.key: facet.name for facet in source.scheme.row.facets}
+    shown = [facet.key for facet in source.scheme.row.shown]
     found = {
         sheet.title: [
             _Item(
                 row.title or row.name,
-                _of_row(row, [facet.key for facet in source.scheme.row.shown], titles),
+                row.title or row.name,
                 [
-                    _Text(system, _lines(text.text), row)
+                    _Text(system, paragraphs_of(text.text), row)
                     for system, text in {text.generator: text for text in row.texts if text.text.strip()}.items()
                 ],
+                lambda texts: _of_row(texts[0].row, shown, titles),
             )
             for row in sheet.rows
         ]
@@ -129,10 +151,14 @@ def _paired(found: Mapping[str, Sequence[_Item]], scheme: SchemeSpec, settings: 
 
 
 def _couples(texts: Sequence[_Text], beside: str) -> list[tuple[_Text, _Text]]:
-    """Of each two systems the texts that stand first; in the order of the systems' names, which says nothing."""
+    """Of each two systems the texts that stand first, unless both are empty; in the order of the systems' names, which
+    says nothing."""
     first = {text.system: text for text in reversed(texts)}
-    named = sorted(first)
-    return [(first[a], first[b]) for a, b in itertools.combinations(named, 2) if not beside or beside in (a, b)]
+    return [
+        (first[a], first[b])
+        for a, b in itertools.combinations(sorted(first), 2)
+        if (not beside or beside in (a, b)) and (first[a].blocks or first[b].blocks)
+    ]
 
 
 def _named(couple: Iterable[_Text]) -> str:
@@ -147,9 +173,11 @@ def _row(
     of: ComparisonSpec,
 ) -> MadeRow:
     kinds = {block.key for block in scheme.blocks}
-    blocks = [*_of_kind(PROMPT, ASKED, item.asked, kinds)]
+    asked = item.asked(sides)
+    blocks = _of_kind(PROMPT, ASKED, asked, kinds)
     for (key, label), text in zip(scheme.sides, sides, strict=True):
-        blocks += _of_kind(key, label, text.blocks, kinds)
+        blocks += _of_kind(key, label, text.blocks or [Block(PARAGRAPH, NO_TEXT)], kinds)
+    languages = {text.row.language for text in sides}
     facets = {key: said for key, said in sides[0].row.facets.items() if _is_of_both(key, sides, scheme)}
     facets |= dict(zip(of.systems, (text.system for text in sides), strict=True))
     if of.item:
@@ -158,8 +186,8 @@ def _row(
         facets |= dict(zip(of.words, (str(text.words) for text in sides), strict=True))
     return MadeRow(
         name=called,
-        title="" if item.asked else item.name,
-        language=sides[0].row.language,
+        title="" if asked else item.title,
+        language=languages.pop() if len(languages) == 1 else "",
         evidence=blocks,
         facets=facets,
         of=min(sides, key=lambda text: text.system).row.number,
@@ -186,24 +214,22 @@ def _one(settings: Settings, key: str, otherwise: str) -> str:
 # --- what is shown ----------------------------------------------------------------------------------------------------
 
 
-def _asked(row: SourceRow, facets: Sequence[str], titles: Mapping[str, str]) -> list[Block]:
-    said = [(titles[facet], row.facets[facet]) for facet in facets if row.facets.get(facet)]
+def _asked(rows: Sequence[SourceRow], facets: Sequence[str], titles: Mapping[str, str]) -> list[Block]:
+    """What these facets say, those in which the rows are alike: another one would be of one text alone."""
+    words = {facet: {row.facets.get(facet, "") for row in rows} for facet in facets}
+    said = [(titles[facet], of.pop()) for facet, of in words.items() if len(of) == 1 and any(of)]
     lines = [said[0][1]] if len(said) == 1 else [f"{title}: {words}" for title, words in said]
     return [Block(PARAGRAPH, line) for line in lines]
 
 
 def _of_row(row: SourceRow, facets: Sequence[str], titles: Mapping[str, str]) -> list[Block]:
     """What a row says to whoever writes for it: its text, else its facets, else its name."""
-    return _body(row.evidence) or _asked(row, facets, titles) or [Block(PARAGRAPH, row.title or row.name)]
+    return _body(row.evidence) or _asked([row], facets, titles) or [Block(PARAGRAPH, row.title or row.name)]
 
 
 def _body(blocks: Sequence[Block]) -> list[Block]:
     """A text's own headings are paragraphs: a heading begins the text of the other side."""
     return [Block(PARAGRAPH, block.text) if block.kind == HEADING else block for block in blocks]
-
-
-def _lines(text: str) -> list[Block]:
-    return [Block(PARAGRAPH, line.strip()) for line in text.splitlines() if line.strip()]
 
 
 # --- settings ---------------------------------------------------------------------------------------------------------
@@ -218,7 +244,7 @@ def rows_ask(scheme: SchemeSpec) -> Sequence[Setting]:
     """What is likely comes first: a hidden facet says who wrote a text, one that is shown what for."""
     if scheme.benchmark is not None:
         return (_pairs(),)
-    shown = [(facet.key, facet.name) for facet in scheme.row.facets if not facet.hidden]
+    shown = [(facet.key, facet.name) for facet in scheme.row.shown]
     hidden = [(facet.key, facet.name) for facet in scheme.row.facets if facet.hidden]
     same = [(key, _("have the same “%(facet)s”") % {"facet": name}) for key, name in [*shown, *hidden]]
     of_sheet, nothing = (SHEET, _("are those of a sheet")), (NONE, _("nothing"))

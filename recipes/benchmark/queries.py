@@ -12,7 +12,7 @@ from annotation.evidence.blocks import blocks_from_json
 from annotation.models import Assignment, Row, Study
 from annotation.scheme.spec import BenchmarkSpec, facet_word
 from judges.models import GenerationItem, GenerationRun, Judge, Run
-from recipes.benchmark import words
+from recipes.benchmark import pairs, words
 from reports.data.frequent import FrequentEntry
 from work.states import ItemState, RunState
 
@@ -31,6 +31,15 @@ def left_to_judge(study: Study, judge: Judge, repeats: int) -> bool:
     rows = Row.objects.filter(sheet__study=study, withdrawn_at=None)
     done = Assignment.objects.filter(rater__study=study, rater__code=judge.name, state=Assignment.State.SUBMITTED)
     return any(rows.exclude(assignments__in=done.filter(repeat=n)).exists() for n in range(1, repeats + 1))
+
+
+def has_pairs(study: Study) -> bool:
+    """Its texts were made into pairs. One query."""
+    return Study.objects.filter(derived_from=study, derivation__deriver=pairs.OF_ROWS).exists()
+
+
+def is_of_texts(study: Study) -> bool:
+    return study.scheme.slug == pairs.TEXTS
 
 
 # --- instructions -----------------------------------------------------------------------------------------------------

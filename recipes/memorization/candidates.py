@@ -20,8 +20,7 @@ from annotation.deriving.making import (
     SourceSheet,
     SourceText,
 )
-from annotation.evidence.blocks import Block
-from annotation.evidence.kinds import PARAGRAPH
+from annotation.evidence.lines import paragraphs_of
 from annotation.scheme.spec import SchemeSpec
 from base.sentences import gettext as _
 from recipes.memorization import best
@@ -105,7 +104,7 @@ def _rows(row: SourceRow, texts: Sequence[SourceText], known: Sequence[str], *, 
             name=str(place),
             title=row.title or row.name,
             language=row.language,
-            evidence=[Block(PARAGRAPH, line.strip()) for line in text.text.splitlines() if line.strip()],
+            evidence=paragraphs_of(text.text),
             facets={facet: said for facet, said in _facets(row, text).items() if facet in known and said},
             of=row.number,
         )

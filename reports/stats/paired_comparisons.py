@@ -16,7 +16,9 @@ from reports.stats.pairs import FloatArray
 from reports.stats.ratings.arrays import NOTHING, Draws, Estimate, mean, slope
 from reports.stats.spa import EVEN, Assessments, Spa, spa
 
-_ROUNDS = 500
+_ROUNDS, _CLOSE = 200, 1e-9
+_LONGEST_STEP = 3.0  # logits: far from the end a step may be too long
+_AT_ONCE = 250  # draws
 # Half a win for each of two that were compared: without it, who never lost would be infinitely strong.
 _PRIOR = 0.5
 _SAME = 1e-9
@@ -188,32 +190,45 @@ def are_connected(met: np.ndarray) -> bool:
 
 
 def strengths(won: FloatArray) -> FloatArray:
-    """Bradley and Terry's strengths in logits around their mean, of each draw (1952; fitted by Hunter's MM algorithm,
-    2004).
+    """Bradley and Terry's strengths (1952) in logits around their mean, of each draw, by Newton's method: where few
+    comparisons connect systems, or one hardly ever loses, it is there in some steps, and Hunter's algorithm is not in
+    hundreds.
 
     Args:
         won: how often the one beat the other, ties half, shape (n_draws, k, k); the first draw, in which all are, says
-            who met.
+            who met. Comparisons connect all systems that met any (`are_connected`).
 
     Returns:
-        Shape (n_draws, k).
+        Shape (n_draws, k); 0 of systems that met none.
     """
-    k = won.shape[1]
     met = (won + won.transpose(0, 2, 1))[0] > 0
-    won = won + _PRIOR * met
-    total = won + won.transpose(0, 2, 1)
-    of_each = won.sum(axis=2)
-    p = np.ones((won.shape[0], k))
+    there = np.flatnonzero(met.any(axis=1))
+    found = np.zeros(won.shape[:2])
+    if there.size:
+        prior = _PRIOR * met[np.ix_(there, there)]
+        for begin in range(0, won.shape[0], _AT_ONCE):
+            some = slice(begin, begin + _AT_ONCE)
+            found[some, there] = _fitted(won[some][:, there][:, :, there] + prior)
+    return found
+
+
+def _fitted(won: FloatArray) -> FloatArray:
+    """Of systems that comparisons connect; shape (n_draws, k)."""
+    total, of_each = won + won.transpose(0, 2, 1), won.sum(axis=2)
+    k = won.shape[1]
+    at = np.zeros(won.shape[:2])
     for _round in range(_ROUNDS):
-        new = of_each / np.maximum((total / (p[:, :, np.newaxis] + p[:, np.newaxis, :])).sum(axis=2), 1e-12)
-        new = np.maximum(new, 1e-12)
-        new /= np.exp(np.log(new).mean(axis=1, keepdims=True))
-        if np.abs(new - p).max() < 1e-8:
+        likely = 1 / (1 + np.exp(at[:, np.newaxis, :] - at[:, :, np.newaxis]))
+        slope_of_each = of_each - (total * likely).sum(axis=2)
+        # The curvature, whose rows sum to nothing: what is added to all of it keeps the mean where it is.
+        curved = -total * likely * (1 - likely) + 1 / k
+        curved[:, range(k), range(k)] -= curved.sum(axis=2) - 1
+        step = np.linalg.solve(curved, slope_of_each[:, :, np.newaxis])[:, :, 0]
+        at += step / np.maximum(np.abs(step).max(axis=1, keepdims=True) / _LONGEST_STEP, 1)
+        if np.abs(step).max() < _CLOSE:
             break
-        p = new
-    logits: FloatArray = np.log(np.maximum(p, 1e-12))
-    logits -= logits.mean(axis=1, keepdims=True)
-    return logits
+    centred: FloatArray = at - at.mean(axis=1, keepdims=True)
+    return centred
 
 
 @dataclass(frozen=True)

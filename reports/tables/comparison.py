@@ -82,7 +82,8 @@ def _order(of: ComparisonReport, about: str) -> ReportTable:
             "against; ranks go by them."
         )
         + " "
-        + by_items(of),
+        + by_items(of)
+        + (" " + _("Rows are judged once a column, and all of these judgements count.") if of.by_columns else ""),
     )
 
 

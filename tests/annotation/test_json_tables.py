@@ -12,6 +12,7 @@ import pytest
 from openpyxl import Workbook
 
 from annotation.answers import AnswerRefused, kind_of
+from annotation.evidence import kinds
 from annotation.exchange.json_tables import open_columns, open_labels, open_rows
 from annotation.exchange.records import label_headings, label_records, row_headings, row_records
 from annotation.exchange.tables import FileLine, Problems, TableError
@@ -256,7 +257,7 @@ LINES = '{"id": 1, "text": "One.", "topic": "tea"}\n{"id": 2, "text": ["Two.", "
 def test_rows_of_other_programs_are_read(text: str) -> None:
     table = open_rows(io.BytesIO(text.encode()), name="rows", max_bytes=10_000)
     problems = Problems("rows")
-    rows = list(row_records(table, row_headings(table.header, ["paragraph"], ["topic"]), problems))
+    rows = list(row_records(table, row_headings(table.header, kinds.known(), ["topic"]), problems))
 
     assert [(row.name, [block.text for block in row.blocks], row.facets["topic"]) for row in rows] == [
         ("1", ["One."], "tea"),
@@ -275,12 +276,12 @@ def test_columns_may_be_json() -> None:
 
 
 def test_a_heading_that_may_be_a_text_names_no_row() -> None:
-    assert row_headings(("id", "document"), ()).at == {"row": 0}
-    assert row_headings(("row", "id"), ()).unread == ("id",)
+    assert row_headings(("id", "document"), {}).at == {"row": 0}
+    assert row_headings(("row", "id"), {}).unread == ("id",)
     for header in (("document", "text"), ("id", "doc_id", "text")):
         with pytest.raises(TableError, match="needs a column headed “row” or “id”"):
-            row_headings(header, ["paragraph"])
-    assert row_headings(("row_name", "facet_id"), (), ["id"]).at == {"row": 0}
+            row_headings(header, kinds.known())
+    assert row_headings(("row_name", "facet_id"), {}, ["id"]).at == {"row": 0}
 
 
 @pytest.mark.parametrize(
@@ -327,7 +328,7 @@ def test_what_a_workbook_does_not_hold_is_refused_where_it_is_read() -> None:
 
     rows = open_rows(workbook(Rows=[["row", "text"], [rounded, "x"], [1, "=A2"], [2, "y"]]), name="r", max_bytes=10_000)
     problems = Problems("rows")
-    read_rows = list(row_records(rows, row_headings(rows.header, ()), problems))
+    read_rows = list(row_records(rows, row_headings(rows.header, {}), problems))
     assert ([one.name for one in read_rows], problems.total) == (["2"], 2)
 
 

@@ -151,3 +151,24 @@ def test_numbers_are_whole_in_the_lens(browsing: Browsing) -> None:
     lens = browsing.person("mara")
     lens.goto(f"/sheets/{sheet.pk}/lens/")
     expect(lens.locator("td").filter(has_text="250.5")).to_be_visible()
+
+
+def test_a_long_text_is_read_by_keys_from_its_cell(browsing: Browsing) -> None:
+    sheet = texts()
+    row = sheet.rows.get()
+    row.evidence = [{"kind": "paragraph", "text": f"Line {n}."} for n in range(200)]
+    row.save()
+    page = browsing.person("anna")
+    grid = Grid(page, sheet).open()
+    where = grid.where()
+
+    def top() -> int:
+        return int(page.locator("#evidence").evaluate("(panel) => panel.scrollTop"))
+
+    page.keyboard.press("Alt+d")  # letters are typed into this cell, so that a command takes Alt
+    down = top()
+    assert 100 < down < page.locator("#evidence").evaluate("(panel) => panel.clientHeight")  # nothing is passed over
+    page.keyboard.press("Alt+d")
+    assert top() == 2 * down
+    page.keyboard.press("Alt+u")
+    assert (top(), grid.where()) == (down, where)

@@ -17,6 +17,7 @@ from annotation.deriving.making import Source, SourceRow, SourceSheet, SourceTex
 from annotation.evidence.beside import beside
 from annotation.exchange.rows_and_columns import import_rows
 from annotation.models import Row, Scheme, Study, User
+from annotation.queries import setup
 from annotation.scheme.spec import SchemeError, load_scheme
 from judges.methods.candidates import detected
 from recipes.benchmark import pairs
@@ -364,3 +365,158 @@ def test_a_frozen_comparison_computes_to_the_same_bytes(texts: Study, mara: User
     judge(study, "anna", the_longer)
     frozen = freeze(study=study, title="As it is", filters=Filters(by="document", n_draws=50), by=mara)
     assert recompute(frozen).equal
+
+
+def paired_of(texts: str, mara: User, **settings: list[str]) -> Study:
+    """The pairs that are made of a table of texts."""
+    study = builders.study("table", of=scheme_of("system-texts"), by=mara)
+    import_rows(study=study, rows=table(texts))
+    return paired(study, mara, "of-table", seed=["a"], **settings)
+
+
+def derived(texts: str, mara: User, **settings: list[str]) -> list[Row]:
+    return rows_of(paired_of(texts, mara, **settings))
+
+
+def test_an_empty_text_is_a_text_and_two_of_them_are_no_pair(mara: User) -> None:
+    rows = derived(
+        "row,prompt,system,text\n"
+        "1a,Why?,one,So.\n1b,Why?,two,\n1c,Why?,three,\n"
+        "2a,How?,one,Thus.\n2b,How?,two,\n",
+        mara,
+    )  # fmt: skip
+    assert len(rows) == 3  # of “two” and “three” there is nothing to choose between
+    assert all({block.kind for block in row.blocks} == {"prompt", "left", "right"} for row in rows)
+    empty = next(row for row in rows if "two" in row.facets.values() and row.facets["item"] == "Why?")
+    side = "left" if empty.facets["left_system"] == "two" else "right"
+    assert [block.text for block in empty.blocks if block.kind == side] == [pairs.NO_TEXT]
+    assert empty.facets[f"{side}_words"] == "0"
+
+
+def test_a_pair_of_a_file_with_an_empty_text_still_has_two_sides(mara: User, client_of: ClientOf) -> None:
+    study = builders.study("pairs", of=scheme_of("text-pairs"), by=mara)
+    file = (
+        "row,item,left_system,right_system,evidence_prompt,evidence_left,evidence_right\n1,i,one,two,Why?,Because.,\n"
+    )
+    import_rows(study=study, rows=table(file))
+    anna = builders.user("anna")
+    work = builders.assignments(builders.rater(study, anna), study.sheets.get())[0]
+    page = client_of(anna).get(f"/assignments/{work.pk}/evidence/").content.decode()
+    assert page.count("<section>") == 2
+    assert page.index(">Left</h3>") < page.index("Because.") < page.index(">Right</h3>") < page.index("is empty")
+
+
+def test_what_stands_above_both_is_never_who_wrote_them(texts: Study, mara: User) -> None:
+    with pytest.raises(Refused, match="must not be who wrote"):
+        paired(texts, mara, asked=["system"])
+    # Nor what is said of one of the two texts alone.
+    rows = rows_of(paired(texts, mara, same=["sheet"], asked=["prompt"], pairs=["3"]))
+    assert rows
+    assert not any(block.kind == "prompt" and block.text not in PROMPTS for row in rows for block in row.blocks)
+
+
+def test_a_hidden_facet_stands_in_no_title(mara: User) -> None:
+    file = "row,topic,system,text\n1a,secret,one,So.\n1b,secret,two,Thus.\n"
+    [row] = derived(file, mara, same=["topic"], asked=["none"])
+    assert "secret" not in f"{row.title} {row.name} {[block.text for block in row.blocks]}"
+    assert row.facets["topic"] == "secret"  # what is said of both goes along, for reports
+
+
+def test_texts_that_do_not_say_what_for_are_no_pairs(mara: User) -> None:
+    file = "row,prompt,system,text\n1a,,one,So.\n1b,,two,Thus.\n2a,Why?,one,So.\n2b,Why?,two,Thus.\n"
+    [row] = derived(file, mara)
+    assert row.facets["item"] == "Why?"
+
+
+def test_a_prompt_of_several_lines_keeps_them(mara: User) -> None:
+    code = '"Mend this:\ndef f():\n    pass"'
+    file = f"row,prompt,asked,system,text\n1a,mend,{code},one,So.\n1b,mend,{code},two,Thus.\n"
+    [row] = derived(file, mara)
+    assert [block.text for block in row.blocks if block.kind == "prompt"] == ["Mend this:", "def f():", "    pass"]
+    assert [block.text for block in row.blocks if block.kind != "prompt"] in (["So.", "Thus."], ["Thus.", "So."])
+
+
+def test_items_that_nobody_has_come_to_make_no_interval(texts: Study, mara: User) -> None:
+    study = paired(texts, mara, seed=["a"])
+    person = builders.rater(study, builders.user("anna"))
+    works = builders.assignments(person, study.sheets.get())
+    for work in works[: 3 * 4]:  # four of the twelve prompts
+        builders.label(work, {(study.sheets.get().columns.get().name, "preference"): "left"})
+        annotating.submit(assignment=work)
+    found = report(study, by="document", n_draws=100)
+    assert found.comparison is not None
+    assert found.comparison.n_items == 4
+    order = lines(tables(study, by="document", n_draws=100)["better.preference.order"])
+    assert {line["strength_low"] for line in order} == {line["rank_low"] for line in order} == {None}
+
+
+def test_without_a_common_order_no_order_is_held_against_peoples(texts: Study, mara: User) -> None:
+    study = paired(texts, mara, seed=["a"], beside=["beta-2"])
+    judge(study, "anna", the_longer)
+    robot = builders.judge(study, "robot")
+    for work in annotating.assign(rater=robot, rows=study.sheets.get().rows.all()):
+        builders.label(work, {(study.sheets.get().columns.get().name, "preference"): "left"})
+        annotating.submit(assignment=work)
+    assert "better.preference.orders-alike" in tables(study)
+    apart = {"left_system": "x", "right_system": "y"}
+    Row.objects.filter(sheet__study=study, facets__left_system="alpha-1").update(facets=apart)
+    Row.objects.filter(sheet__study=study, facets__right_system="alpha-1").update(facets=apart)
+    assert "better.preference.orders-alike" not in tables(study)
+    assert not any("same order" in sentence.text for sentence in answers_of(report(study)).told[0].sentences)
+
+
+def test_the_first_page_of_a_study_of_texts_says_that_pairs_can_be_made(
+    texts: Study, mara: User, client_of: ClientOf
+) -> None:
+    page = f"/studies/{texts.slug}/"
+    step = '<a href="/studies/answers/derive/">Two texts side by side</a>'
+    assert client_of(mara).get(page).content.decode().count(step) == 1
+    made = paired(texts, mara)
+    assert step not in client_of(mara).get(f"/studies/{made.slug}/").content.decode()
+    assert [one.done for one in setup.steps(texts) if one.step.url_name == "annotation:derive"] == [True]
+
+
+def test_open_cells_are_no_judgements_and_those_of_a_withdrawn_row_stay(texts: Study, mara: User) -> None:
+    study = paired(texts, mara, seed=["a"])
+    judge(study, "anna", the_longer)
+    builders.assignments(builders.rater(study, builders.user("boris")), study.sheets.get())
+    annotating.withdraw_row(row=rows_of(study)[-1], reason="broken", by=mara)
+    order = lines(tables(study)["better.preference.order"])
+    assert sum(line["n"] for line in order) == 2 * 36  # of each pair two systems have one
+    recomputed = recompute(freeze(study=study, title="Then", filters=Filters(by="document", n_draws=50), by=mara))
+    assert recomputed.equal
+
+
+def test_of_several_columns_all_judgements_count_and_the_table_says_so(mara: User) -> None:
+    text = doors.shipped_schemes()["text-pairs"].read_text(encoding="utf-8").replace("key: text-pairs", "key: criteria")
+    title = "    title: Which is better?\n"
+    text = text.replace(title, f"{title}    column: {{facets: [criterion]}}\n")
+    study = builders.study("criteria", of=builders.scheme(text), by=mara)
+    heads = "row,item,left_system,right_system,evidence_left,evidence_right\n"
+    rows = "".join(f"{n},item {n},one,two,Because {n}.,Since {n}.\n" for n in range(1, 4))
+    import_rows(study=study, rows=table(heads + rows), columns=table("section,criterion\nbetter,true\nbetter,short\n"))
+    anna = builders.rater(study, builders.user("anna"))
+    for work in builders.assignments(anna, study.sheets.get()):
+        builders.label(work, {("true", "preference"): "left", ("short", "preference"): "right"})
+        annotating.submit(assignment=work)
+    found = tables(study)["better.preference.order"]
+    assert [(line["preferred"], line["n"], line["items"]) for line in lines(found)] == [(0.5, 6, 3)] * 2
+    assert "once a column" in found.how
+
+
+def test_the_order_of_one_topic_is_that_of_its_pairs(mara: User) -> None:
+    file = "row,prompt,topic,system,text\n" + "".join(
+        f"{n}{side},Why {n}?,{'tea' if n < 5 else 'rice'},{system},Since {n}.\n"
+        for n in range(1, 8)
+        for side, system in (("a", "one"), ("b", "two"))
+    )
+    study = paired_of(file, mara)
+    judge(study, "anna", lambda left, right, row: "one" if row.facets["topic"] == "tea" else "two")
+
+    def best(**filters: Any) -> tuple[str, float, int]:
+        first = lines(tables(study, **filters)["better.preference.order"])[0]
+        return first["system"], first["preferred"], first["items"]
+
+    assert best(facets={"topic": ("tea",)}) == ("one", 1.0, 4)
+    assert best(facets={"topic": ("rice",)}) == ("two", 1.0, 3)
+    assert best() == ("one", pytest.approx(4 / 7), 7)

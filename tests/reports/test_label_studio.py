@@ -179,8 +179,8 @@ def test_what_was_marked_elsewhere_comes_in_line_by_line(study: Study) -> None:
     table = open_labels(stream, name="tasks.json", max_bytes=2**20)
     import_labels(study=study, table=table, how=LabelImport(create=True))
     of_ann = Label.objects.get(assignment__rater__code="ann")
-    # The third line begins at 9, its words at 11.
-    assert of_ann.value == [{"words": "Ann", "type": "person", "at": "1:1-4"}]
+    # The third line begins at 9, with the blanks that a block keeps.
+    assert of_ann.value == [{"words": "Ann", "type": "person", "at": "1:3-6"}]
 
 
 def test_a_frozen_one_has_the_texts_of_rows_that_are_still_there(study: Study) -> None:

@@ -114,3 +114,14 @@ def test_who_never_lost_is_strong_but_not_without_end() -> None:
     assert (first.system, first.rank, first.share.value, second.share.value) == (0, 1, 1.0, 0.0)
     assert first.strength.value == pytest.approx(np.log(20.5 / 0.5) / 2)
     assert of.of_left().value is None  # the first always stood left: nothing is known of the place
+
+
+def test_strengths_along_a_chain_are_those_of_each_link_by_itself() -> None:
+    """Twelve systems, each held against the next alone, 25 wins to none: a link's difference is log((25 + ½) / ½). Far
+    apart as the ends are, the fit gets there."""
+    won = np.zeros((1, 13, 13))
+    won[0, range(11), range(1, 12)] = 25.0
+    found = strengths(won)[0]
+    assert -np.diff(found[:12]) == pytest.approx(np.full(11, np.log(25.5 / 0.5)), abs=1e-6)
+    assert found[12] == 0.0  # nobody met it
+    assert found.sum() == pytest.approx(0.0, abs=1e-6)

@@ -11,6 +11,7 @@ from functools import cached_property
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
+from annotation.answers.places import extent
 from base.text import UNSTORABLE, storable
 
 _ENDLESS = 2**31
@@ -21,8 +22,8 @@ class MarkedText:
 
     Args:
         text: of the file, with its line breaks; None where the file has none, which counts as one block without an end.
-        starts: where the blocks begin, as the file says; else each line is one, without the white space around it, as
-            where rows are imported.
+        starts: where the blocks begin, as the file says; else each line is one, with the blanks that it begins with but
+            for the first, as where rows are imported.
     """
 
     def __init__(self, text: str | None, starts: Sequence[int] = ()) -> None:
@@ -40,19 +41,21 @@ class MarkedText:
         return [found.start() for found in UNSTORABLE.finditer(self._text or "")]
 
     @cached_property
-    def extents(self) -> list[tuple[int, int]]:
-        """Begin and end of each block in the stored text."""
+    def extents(self) -> list[tuple[int, int, int]]:
+        """Begin and end of the words of each block in the stored text, and the blanks of the block before them."""
         if self._text is None:
-            return [(0, _ENDLESS)]
+            return [(0, _ENDLESS, 0)]
         if self._starts:
             inside = {start for start in self._starts if 0 <= start <= len(self._text)}
             begins = sorted({0, *map(self.stored, inside)})
-            return list(zip(begins, [*(start - 1 for start in begins[1:]), len(self._stored)], strict=True))
-        found, at = [], 0
+            ends = [*(start - 1 for start in begins[1:]), len(self._stored)]
+            return [extent(start, self._stored[start:end]) for start, end in zip(begins, ends, strict=True)]
+        found: list[tuple[int, int, int]] = []
+        at = 0
         for line in self._stored.splitlines(keepends=True):
-            if words := line.strip():
-                start = at + line.index(words)
-                found.append((start, start + len(words)))
+            if line.strip():
+                start, end, blanks = extent(at, line.rstrip())
+                found.append((start, end, blanks if found else 0))
             at += len(line)
         return found
 
@@ -73,7 +76,7 @@ class MarkedText:
 
     @property
     def blocks(self) -> list[str]:
-        return [self._stored[start:end] for start, end in self.extents]
+        return [self._stored[start - blanks : end] for start, end, blanks in self.extents]
 
     def has(self, start: int, end: int) -> bool:
         """Whether this is a stretch of the text."""

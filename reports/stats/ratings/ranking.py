@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from reports.stats.answers import IntArray
-from reports.stats.paired_comparisons import strengths
 from reports.stats.pairs import FloatArray
 from reports.stats.ratings.arrays import (
     NOTHING,
@@ -25,6 +24,8 @@ from reports.stats.ratings.arrays import (
 from reports.stats.ratings.judges import corrected, own_texts
 
 _ROUNDS = 500
+# Half a win for each of two that were compared: without it, who never lost would be infinitely strong.
+_PRIOR = 0.5
 # By how much more instructions a difference is found with a power of 80 %, and not of 50 %: ((z.975 + z.80) / z.975)².
 _POWER = ((1.959964 + 0.841621) / 1.959964) ** 2
 
@@ -140,14 +141,26 @@ def _ranks(means: FloatArray) -> IntArray:
 
 
 def bradley_terry(ratings: Ratings, k: int, draws: Draws) -> list[Estimate]:
-    """Strengths in logits around their mean (`paired_comparisons.strengths`): each judge's means of repeats of two
-    texts for one instruction are a comparison, a tie counts half for both."""
+    """Strengths in logits around their mean: each judge's means of repeats of two texts for one instruction are a
+    comparison, a tie counts half for both (Bradley and Terry 1952; fitted by Hunter's MM algorithm, 2004)."""
     wins, clusters = _wins(ratings, k)
     if not clusters.size:
         return [NOTHING] * k
     sums = draws.sums(wins, clusters).reshape(-1, k, k)
     met = (sums + sums.transpose(0, 2, 1))[0] > 0
-    logits = strengths(sums)
+    won = sums + _PRIOR * met
+    total = won + won.transpose(0, 2, 1)
+    of_each = won.sum(axis=2)
+    p = np.ones((won.shape[0], k))
+    for _round in range(_ROUNDS):
+        new = of_each / np.maximum((total / (p[:, :, np.newaxis] + p[:, np.newaxis, :])).sum(axis=2), 1e-12)
+        new = np.maximum(new, 1e-12)
+        new /= np.exp(np.log(new).mean(axis=1, keepdims=True))
+        if np.abs(new - p).max() < 1e-8:
+            break
+        p = new
+    logits = np.log(np.maximum(p, 1e-12))
+    logits -= logits.mean(axis=1, keepdims=True)
     n, n_clusters = round(float(sums[0].sum())), int(np.unique(clusters).size)
     alone = ~met.any(axis=1)
     return [NOTHING if alone[one] else draws.read(logits[:, one], n=n, n_clusters=n_clusters) for one in range(k)]

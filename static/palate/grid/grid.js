@@ -269,6 +269,8 @@ if (statesBox) {
 const help = elementOf("help", HTMLDialogElement);
 keys.add("?", () => help.showModal());
 keys.add("v", () => panel.turn());
+keys.add("d", () => panel.scroll(1));
+keys.add("u", () => panel.scroll(-1));
 keys.add("o", () => document.getElementById("original")?.click());
 byId("open-help").addEventListener("click", () => help.showModal());
 for (const dialog of document.querySelectorAll("dialog")) dialog.addEventListener("close", () => focus.back());

@@ -108,6 +108,17 @@ export class EvidencePanel {
     if (!this.isTied) this.mark(page, page.hits[column] || {}, about);
   }
 
+  /**
+   * Scroll the text by most of what is seen of it; nothing where the stored page is shown.
+   * @param {1 | -1} by
+   */
+  scroll(by) {
+    if (this.isPage) return false;
+    const head = this.shown?.article.querySelector("header")?.clientHeight ?? 0;
+    this.panel.scrollTop += by * Math.max(0.8 * (this.panel.clientHeight - head), 40);
+    return true;
+  }
+
   // The connection is back: what did not come is asked for anew.
   again() {
     if (this.shown?.article.querySelector(".no-page")) this.drawPage(this.shown);

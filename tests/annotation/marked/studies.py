@@ -42,14 +42,14 @@ TEXT = f"🙂 Lech met Ann.\r\n\r\n  In Gdan\u0301sk, {_DAVID} heard {_CAIRO} �
 WORDS = {"Lech": "PER", "Ann": "PER", "Gdan\u0301sk": "LOC", _DAVID: "PER", _CAIRO: "LOC", "IBM": "ORG"}
 SPANS = [[TEXT.index(word), TEXT.index(word) + len(word), label] for word, label in WORDS.items()]
 # The blocks that a row has of it, and where the words stand in these.
-BLOCKS = [TEXT[:15], TEXT[21:]]
+BLOCKS = [TEXT[:15], TEXT[19:]]
 ENTRIES = [
     {"words": "Lech", "type": "PER", "at": "0:2-6"},
     {"words": "Ann", "type": "PER", "at": "0:11-14"},
-    {"words": "Gdańsk", "type": "LOC", "at": "1:3-10"},  # composed: what an entry says is as people compare it
-    {"words": "דוד", "type": "PER", "at": "1:12-15"},
-    {"words": "القاهرة", "type": "LOC", "at": "1:22-29"},
-    {"words": "IBM", "type": "ORG", "at": "1:33-36"},
+    {"words": "Gdańsk", "type": "LOC", "at": "1:5-12"},  # composed: what an entry says is as people compare it
+    {"words": "דוד", "type": "PER", "at": "1:14-17"},
+    {"words": "القاهرة", "type": "LOC", "at": "1:24-31"},
+    {"words": "IBM", "type": "ORG", "at": "1:35-38"},
 ]
 
 

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.answers.places import places_in, words_at
+from annotation.evidence.lines import lines_of
 from annotation.exchange.marked.texts import MarkedText, Utf16, begins_with
 
 TEXTS = st.text(st.sampled_from("aé🙂\n\r\t \u2028\x00\x1c\u0301ד👩\u200d"), max_size=30)
@@ -15,7 +16,7 @@ TEXTS = st.text(st.sampled_from("aé🙂\n\r\t \u2028\x00\x1c\u0301ד👩\u200d"
 def test_blocks_are_those_that_an_import_of_rows_makes(text: str) -> None:
     """As `row_records` does, of what a database can store."""
     stored = text.replace("\x00", "")
-    assert MarkedText(text).blocks == [part for line in stored.strip().splitlines() if (part := line.strip())]
+    assert MarkedText(text).blocks == lines_of(stored)
 
 
 @given(TEXTS, st.data())
