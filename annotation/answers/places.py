@@ -55,31 +55,19 @@ def places_in(blocks: Sequence[Sequence[int]], start: int, end: int) -> list[Pla
     """Where a stretch of a whole text is, block by block; nowhere if it has nothing but what is between blocks.
 
     Args:
-        blocks: begin and end of the words of each in the text, in its order, and how many blanks of the block stand
-            before them, where there are any (`extent`).
+        blocks: begin and end of each in the text, in its order.
 
-    >>> places_in([(0, 6), (10, 18, 2)], 0, 14)
-    [Place(block=0, start=0, end=6), Place(block=1, start=2, end=6)]
+    >>> places_in([(0, 6), (10, 18)], 0, 14)
+    [Place(block=0, start=0, end=6), Place(block=1, start=0, end=4)]
     """
     found = []
     for block in range(max(bisect_right(blocks, start, key=itemgetter(0)) - 1, 0), len(blocks)):
-        begins, ends, *blanks = blocks[block]
+        begins, ends = blocks[block]
         if begins >= end:
             break
         if ends > start < end:
-            before = sum(blanks)
-            found.append(Place(block, before + max(start - begins, 0), before + min(end, ends) - begins))
+            found.append(Place(block, max(start - begins, 0), min(end, ends) - begins))
     return found
-
-
-def extent(at: int, text: str) -> tuple[int, int, int]:
-    """A block that begins at a character of a whole text, as `places_in` takes it.
-
-    >>> extent(10, "  rub it")
-    (12, 18, 2)
-    """
-    blanks = len(text) - len(text.lstrip())
-    return at + blanks, at + len(text), blanks
 
 
 def words_at(texts: Sequence[str], places: Sequence[Place]) -> str:

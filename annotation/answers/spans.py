@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from annotation.answers.base import AnswerRefused, tidy
-from annotation.answers.places import Place, extent, places_in, read_places, written_places
+from annotation.answers.places import Place, places_in, read_places, written_places
 from annotation.scheme.spec import ItemField, ItemsSpec, QuestionSpec
 from base.sentences import gettext_noop
 
@@ -104,7 +104,7 @@ def plain_spans(
         start, end = (
             starts[place.block] + at for place, at in ((places[0], places[0].start), (places[-1], places[-1].end))
         )
-        covered = places_in([extent(at, text) for at, text in zip(starts, texts, strict=True)], start, end)
+        covered = places_in([(at, at + len(text)) for at, text in zip(starts, texts, strict=True)], start, end)
         more = any(record[one.key] for one in own.said[1:] if one is not field)
         if places != covered or more or record[first.key] != tidy(whole[start:end]):
             return None

@@ -50,7 +50,7 @@ def test_a_study_is_made_of_the_example_as_it_was_downloaded(owner: User, client
 def test_a_study_of_short_texts_is_begun_with_one_click_and_the_next_one_too(owner: User, client_of: ClientOf) -> None:
     """All that was offered to choose was of recipes, and the one example stood in a file to be downloaded."""
     client, address = client_of(owner), reverse("annotation:new-study")
-    assert '<a href="?begin=short">' in client.get(address).content.decode()
+    assert '<a href="?begin=short" data-begin="short">' in client.get(address).content.decode()
 
     for title in ("Mails", "Posts"):
         form = client.get(address, {"begin": "short"}).context["form"]

@@ -316,7 +316,7 @@ def test_a_run_is_started_watched_cancelled_and_resumed(study: Study, manager: P
     demo_study.shipped_judges()
     manager.goto("/studies/dishes/judges/")
     manager.get_by_role("row", name="lexical").get_by_role("button", name="Start").click()
-    expect(manager.get_by_text("Running · 0 of 4 documents")).to_be_visible()
+    expect(manager.get_by_text("Waiting · 0 of 4 documents")).to_be_visible()
     work(1)
     progress = manager.locator("#progress")
     expect(progress).to_contain_text("Running · 1 of 4 documents")  # without reloading
@@ -324,7 +324,7 @@ def test_a_run_is_started_watched_cancelled_and_resumed(study: Study, manager: P
     expect(progress).to_contain_text("Cancelled · 1 of 4 documents")
     assert score_items(item_ids=list(WorkItem.objects.values_list("pk", flat=True))) == 0
     manager.get_by_role("button", name="Resume").click()
-    expect(progress).to_contain_text("Running · 1 of 4 documents")
+    expect(progress).to_contain_text("Waiting · 1 of 4 documents")
     work(3)
     expect(progress).to_contain_text("Finished · 4 of 4 documents")
     expect(manager.get_by_role("button", name="Cancel")).to_be_hidden()
@@ -352,7 +352,7 @@ def test_a_run_page_whose_login_ended_goes_to_the_login(slaw: Coleslaw, browsing
     page = browsing.person("mara")
     page.goto("/studies/slaw/judges/")
     page.get_by_role("row", name="lexical").get_by_role("button", name="Start").click()
-    expect(page.get_by_text("Running · 0 of 3 documents")).to_be_visible()
+    expect(page.get_by_text("Waiting · 0 of 3 documents")).to_be_visible()
     page.context.clear_cookies()
     expect(page.get_by_role("heading", name="Log in")).to_be_visible()
     expect(page.get_by_role("heading", name="What labels here")).to_be_hidden()

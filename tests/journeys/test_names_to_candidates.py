@@ -73,7 +73,7 @@ def test_from_pasted_names_to_the_best_candidate(
     page.get_by_label("Texts of each type (K)").fill("2")
     expect(page.locator("#estimate")).to_contain_text("8 texts: 2 (dishes) × 2 (types of prompts)")
     page.get_by_role("button", name="Start").click()
-    expect(page.get_by_text("Running")).to_be_visible()
+    expect(page.get_by_text("Waiting · 0 of 8 texts")).to_be_visible()
     generations.work(GenerationRun.objects.get())
     expect(page.get_by_text("8 of 8 texts")).to_be_visible()
     expect(page.get_by_role("link", name="Read all texts")).to_be_visible()

@@ -165,6 +165,7 @@ def test_a_long_text_is_read_by_keys_from_its_cell(browsing: Browsing) -> None:
     def top() -> int:
         return int(page.locator("#evidence").evaluate("(panel) => panel.scrollTop"))
 
+    expect(page.locator("#evidence")).to_contain_text("Line 199.")
     page.keyboard.press("Alt+d")  # letters are typed into this cell, so that a command takes Alt
     down = top()
     assert 100 < down < page.locator("#evidence").evaluate("(panel) => panel.clientHeight")  # nothing is passed over

@@ -128,7 +128,9 @@ def _said(document: Document, given: Given, text: MarkedText, problems: Problems
                 row=document.name,
                 n=len(document.text),
             )
-        elif not places_in(text.extents, *(stretch := (text.stored(span.start), text.stored(span.end)))):
+        elif not text.words(span.start, span.end).strip() or not places_in(
+            text.extents, *(stretch := (text.stored(span.start), text.stored(span.end)))
+        ):
             problems.add(
                 document.line,
                 gettext_noop("“%(label)s” from %(start)s to %(end)s of “%(row)s” marks white space alone."),

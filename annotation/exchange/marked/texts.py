@@ -11,7 +11,6 @@ from functools import cached_property
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from annotation.answers.places import extent
 from base.text import UNSTORABLE, storable
 
 _ENDLESS = 2**31
@@ -41,21 +40,19 @@ class MarkedText:
         return [found.start() for found in UNSTORABLE.finditer(self._text or "")]
 
     @cached_property
-    def extents(self) -> list[tuple[int, int, int]]:
-        """Begin and end of the words of each block in the stored text, and the blanks of the block before them."""
+    def extents(self) -> list[tuple[int, int]]:
+        """Begin and end of each block in the stored text."""
         if self._text is None:
-            return [(0, _ENDLESS, 0)]
+            return [(0, _ENDLESS)]
         if self._starts:
             inside = {start for start in self._starts if 0 <= start <= len(self._text)}
             begins = sorted({0, *map(self.stored, inside)})
-            ends = [*(start - 1 for start in begins[1:]), len(self._stored)]
-            return [extent(start, self._stored[start:end]) for start, end in zip(begins, ends, strict=True)]
-        found: list[tuple[int, int, int]] = []
+            return list(zip(begins, [*(start - 1 for start in begins[1:]), len(self._stored)], strict=True))
+        found: list[tuple[int, int]] = []
         at = 0
         for line in self._stored.splitlines(keepends=True):
-            if line.strip():
-                start, end, blanks = extent(at, line.rstrip())
-                found.append((start, end, blanks if found else 0))
+            if words := line.strip():
+                found.append((at if found else line.index(words) + at, at + len(line.rstrip())))
             at += len(line)
         return found
 
@@ -76,7 +73,7 @@ class MarkedText:
 
     @property
     def blocks(self) -> list[str]:
-        return [self._stored[start - blanks : end] for start, end, blanks in self.extents]
+        return [self._stored[start:end] for start, end in self.extents]
 
     def has(self, start: int, end: int) -> bool:
         """Whether this is a stretch of the text."""
