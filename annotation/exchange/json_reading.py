@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import json
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, BinaryIO, NamedTuple
 
-from annotation.exchange.tables import TableError
+from annotation.exchange.tables import FileLine, FileTable, Gaps, Problems, TableError
 from base.sentences import gettext_noop
 from base.text import storable
 
@@ -28,6 +30,27 @@ class Record(NamedTuple):
 
     line: int
     values: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class RecordTable(FileTable, ABC):
+    """A table whose lines are made of records."""
+
+    def lines(self, problems: Problems) -> Iterator[FileLine]:
+        """See `FileTable.lines`.
+
+        Raises:
+            TableError: from here on the file is not readable.
+        """
+        gaps = Gaps(self.name, len(self.header))
+        for record in self.records(problems):
+            gaps.add(len(record.values))
+            cells = (record.values.get(name, "") for name in self.header)
+            yield FileLine(record.line, [cell if isinstance(cell, Json) else cell.strip() for cell in cells])
+
+    @abstractmethod
+    def records(self, problems: Problems) -> Iterator[Record]:
+        """What the lines are made of, in the order of the file."""
 
 
 def objects_of_lines(stream: BinaryIO, name: str, example: str) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -14,13 +14,20 @@ from typing import Any, BinaryIO
 from annotation.answers import AnswerKind, Value
 from annotation.answers.spans import ENTRIES, SPANS
 from annotation.exchange import workbooks
-from annotation.exchange.json_reading import Json, Record, cell_of_row, elements, objects_of_lines, text_of, whole
+from annotation.exchange.json_reading import (
+    Json,
+    Record,
+    RecordTable,
+    cell_of_row,
+    elements,
+    objects_of_lines,
+    text_of,
+    whole,
+)
 from annotation.exchange.marked.opening import open_marked_labels, open_marked_rows
 from annotation.exchange.marked.texts import MarkedText
 from annotation.exchange.tables import (
-    FileLine,
     FileTable,
-    Gaps,
     Problems,
     TableError,
     check_headings,
@@ -42,7 +49,7 @@ _DIGEST, _END = re.compile(r'"text": "(\d+:[0-9a-f]+)"\}\}\Z'), 80  # and how it
 
 
 @dataclass(frozen=True)
-class JsonTable(FileTable):
+class JsonTable(RecordTable):
     """A table made of JSON. `is_list`: of tasks of Label Studio; else one object a line.
 
     Of tasks an answer is a result of Label Studio as JSON, its type and value: what it says is the question's to read.
@@ -73,25 +80,13 @@ class JsonTable(FileTable):
             return text_of(of[0]) if isinstance(of, list) and len(of) == 1 else answer
         return "".join(_answers(json.loads(answer))) if self.is_list and answer else answer
 
-    def lines(self, problems: Problems) -> Iterator[FileLine]:
-        """See `FileTable.lines`.
-
-        Raises:
-            TableError: from here on the file is not readable.
-        """
-        gaps = Gaps(self.name, len(self.header))
-        for record in self._records(problems):
-            gaps.add(len(record.values))
-            cells = (record.values.get(name, "") for name in self.header)
-            yield FileLine(record.line, [cell if isinstance(cell, Json) else cell.strip() for cell in cells])
-
-    def _records(self, problems: Problems) -> Iterator[Record]:
+    def records(self, problems: Problems) -> Iterator[Record]:
         return _tasks(self.stream, self.name, problems) if self.is_list else _json_lines(self.stream, self.name)
 
     def _headed(self, problems: Problems) -> Iterator[Record]:
         """The records, whose answers need not be there: only their columns are asked for."""
         if not self.is_list:
-            return self._records(problems)
+            return self.records(problems)
         return _tasks(self.stream, self.name, problems, only_headings=True)
 
 
@@ -99,11 +94,11 @@ class JsonTable(FileTable):
 class JsonRows(JsonTable):
     """Rows or columns made of JSON: one object a line, or a list of objects; of tasks of Label Studio it is “data”."""
 
-    def _records(self, problems: Problems) -> Iterator[Record]:
+    def records(self, problems: Problems) -> Iterator[Record]:
         return _listed(self.stream, self.name) if self.is_list else _lines_of_rows(self.stream, self.name)
 
     def _headed(self, problems: Problems) -> Iterator[Record]:
-        return self._records(problems)
+        return self.records(problems)
 
 
 def open_labels(stream: BinaryIO, *, name: str, max_bytes: int) -> FileTable:

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from annotation.answers import AnswerKind, AnswerRefused, Value
 from annotation.answers.places import places_in
 from annotation.answers.spans import SPANS, refuse_unsaid
-from annotation.exchange.json_reading import Json, Record, cell_of_row
+from annotation.exchange.json_reading import Json, Record, RecordTable, cell_of_row
 from annotation.exchange.marked.documents import Document, Given, Source
 from annotation.exchange.marked.json_objects import BESIDE, RAW
 from annotation.exchange.marked.texts import MarkedText
-from annotation.exchange.tables import FileLine, FileTable, Gaps, Problems, TableError, check_headings
+from annotation.exchange.tables import FileTable, Problems, TableError, check_headings
 from annotation.scheme.spec import QuestionSpec
 from base.sentences import gettext_noop
 from base.text import storable
@@ -23,25 +23,10 @@ CHOICES = "choices"
 
 
 @dataclass(frozen=True)
-class MarkedTable(FileTable):
+class MarkedTable(RecordTable):
     """A table of a source's documents."""
 
     source: Source
-
-    def lines(self, problems: Problems) -> Iterator[FileLine]:
-        """See `FileTable.lines`.
-
-        Raises:
-            TableError: from here on the file is not readable.
-        """
-        gaps = Gaps(self.name, len(self.header))
-        for record in self.records(problems):
-            gaps.add(len(record.values))
-            cells = (record.values.get(name, "") for name in self.header)
-            yield FileLine(record.line, [cell if isinstance(cell, Json) else cell.strip() for cell in cells])
-
-    def records(self, problems: Problems) -> Iterator[Record]:
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
