@@ -49,10 +49,6 @@ class ComparisonReport:
     seed: int
     by_columns: bool = False
 
-    @property
-    def people(self) -> OfRater | None:
-        return next((of for of in self.raters if of.judge is None), None)
-
 
 def comparison_report(data: StudyData, filters: Filters) -> ComparisonReport | None:
     """None where rows are no pairs, or nobody has compared two systems."""
