@@ -7,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation import doors
 from annotation.deriving.making import Deriver, SourceText
+from annotation.forms.labelling import LEFT_EMPTY, address_of
 from annotation.forms.schemes import SchemeField, SchemeFileField, SchemeText
 from annotation.models import Rater, Row, Study
 
@@ -20,7 +21,7 @@ class DeriveForm(forms.Form):
     """A new study made of `study` by `deriver`, whose settings are fields of their own."""
 
     title = forms.CharField(label=_("Title"), max_length=200)
-    slug = forms.SlugField(label=_("Address"), max_length=60, help_text=_("Small letters, digits and hyphens."))
+    slug = forms.SlugField(label=_("Address"), max_length=60, required=False, help_text=LEFT_EMPTY)
     scheme = SchemeField(label=_("Scheme"), required=False, empty_label=_("— the file below —"))
     scheme_file = SchemeFileField(
         label=_("Scheme file"), required=False, help_text=_("A YAML file, if the scheme is not in the list.")
@@ -66,6 +67,9 @@ class DeriveForm(forms.Form):
             else:
                 self.fields[name] = forms.ChoiceField(label=str(setting.label), choices=choices)
             self.fields[name].help_text = str(setting.help)
+
+    def clean_slug(self) -> str:
+        return address_of(self.cleaned_data["slug"], self.cleaned_data.get("title", ""))
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}

@@ -261,6 +261,23 @@ def _short(slug: str, longest: int = 50) -> str:
     return whole or slug[:longest]
 
 
+def address_of(given: str, title: str) -> str:
+    """The address of a new study: what was given, or made of its title, with a number behind it where another study has
+    that; of a title without a letter “study”."""
+    if given == "new":
+        raise forms.ValidationError(_("“new” is the address of this page. Choose another."))
+    if given:
+        return given
+    slug = _short(slugify(title))
+    slug = slug if slug not in ("", "new") else "study"
+    taken = set(Study.objects.filter(slug__startswith=slug).values_list("slug", flat=True))
+    numbered = (f"{slug}-{n}" for n in itertools.count(2))
+    return next(one for one in itertools.chain([slug], numbered) if one not in taken)
+
+
+LEFT_EMPTY = _("Short name in links: small letters, digits and hyphens. Left empty, it is made of the title.")
+
+
 def _free_address(slug: str, study: Study) -> str:
     """`slug`, unless another study than `study` has it: Django's own sentence calls it a slug, which no page does."""
     if Study.objects.filter(slug=slug).exclude(pk=study.pk).exists():
@@ -431,7 +448,7 @@ class StudyForm(forms.ModelForm):  # type: ignore[type-arg]
         labels = {"slug": _("Address"), "title": _("Title"), "guideline": _("Guideline")}
         error_messages = {"slug": ADDRESS}
         help_texts = {
-            "slug": _("Short name in links: small letters, digits and hyphens. Left empty, it is made of the title.")
+            "slug": LEFT_EMPTY,
         }
         widgets = {"guideline": forms.Textarea(attrs={"rows": 4})}
 
@@ -441,18 +458,7 @@ class StudyForm(forms.ModelForm):  # type: ignore[type-arg]
         self.fields["slug"].required = False
 
     def clean_slug(self) -> str:
-        slug: str = self.cleaned_data["slug"] or self._free(_short(slugify(self.cleaned_data.get("title", ""))))
-        if slug == "new":
-            raise forms.ValidationError(_("“new” is the address of this page. Choose another."))
-        return _free_address(slug, self.instance)
-
-    @staticmethod
-    def _free(slug: str) -> str:
-        """The same with a number behind it, where another study has it; of a title without a letter “study”."""
-        slug = slug if slug not in ("", "new") else "study"
-        taken = set(Study.objects.filter(slug__startswith=slug).values_list("slug", flat=True))
-        numbered = (f"{slug}-{n}" for n in itertools.count(2))
-        return next(one for one in itertools.chain([slug], numbered) if one not in taken)
+        return _free_address(address_of(self.cleaned_data["slug"], self.cleaned_data.get("title", "")), self.instance)
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}

@@ -155,6 +155,9 @@ def test_the_page_takes_a_scheme_file_for_the_new_study(answered: Leases, client
     client.post(at, {**asked, "scheme_file": SimpleUploadedFile("s.yaml", SECOND.encode())})
     made = Study.objects.get(slug="second")
     assert (made.scheme.slug, Row.objects.filter(sheet__study=made).count()) == ("second-look", 2)
+    # Without an address it is made of the title, and another study's is no hindrance.
+    client.post(at, {**asked, "slug": "", "scheme_file": SimpleUploadedFile("s.yaml", SECOND.encode())})
+    assert Study.objects.filter(slug="second-2", derived_from=answered.study).exists()
 
 
 @pytest.mark.django_db
