@@ -152,8 +152,8 @@ class SectionSpec(Spec):
             said = _("two questions have the key “%(twice)s”") % {"twice": twice}
             raise Misplaced(said, "questions", repeated_at(keys), "key")
         for position, question in enumerate(self.questions):
-            named = [(question.about, ["about"])]
-            named += [(question.preset.when_empty, ["preset", "when_empty"])] if question.preset else []
+            named: list[tuple[str | None, Place]] = [(question.about, ("about",))]
+            named += [(question.preset.when_empty, ("preset", "when_empty"))] if question.preset else []
             for facet, place in named:
                 if facet is not None and facet not in self.column.facets:
                     raise Misplaced(
@@ -193,14 +193,16 @@ class SectionSpec(Spec):
                     % {"where": where, "key": key},
                     *place,
                 )
-        for where, said, place in (*checks, *texts):
-            for facet in said.facets_of("column"):
-                if facet not in self.column.facets:
-                    raise Misplaced(
-                        _("“%(where)s” names the facet “%(facet)s”, which the column has not")
-                        % {"where": where, "facet": facet},
-                        *place,
-                    )
+        of_column: list[tuple[str, str, Place]]
+        of_column = [(facet, where, place) for where, check, place in checks for facet in check.facets_of("column")]
+        of_column += [(facet, where, place) for where, text, place in texts for facet in text.facets_of("column")]
+        for facet, where, place in of_column:
+            if facet not in self.column.facets:
+                raise Misplaced(
+                    _("“%(where)s” names the facet “%(facet)s”, which the column has not")
+                    % {"where": where, "facet": facet},
+                    *place,
+                )
         for where, check, place in checks:
             if check.rule in OF_STATES and not self.question(check.question).transitions:
                 raise Misplaced(

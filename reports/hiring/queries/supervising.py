@@ -70,7 +70,7 @@ class Supervised:
 
 def supervised(certificate: Certificate) -> list[Supervised]:
     """The drawn documents that somebody has submitted, in the order in which that was. Six queries, two more where
-    somebody answered a document nowhere, one more where somebody who has one has looked at others' labels.
+    somebody answered a document nowhere, two more where somebody who has one has looked at others' labels.
 
     What a person said after a look at others' labels, or began as a draft, does not count. Right is what it was in the
     test (`hiring.cells`): gold where it is decided, else what most people said, in equal parts where several answers
@@ -157,7 +157,7 @@ def _out_of_hand(certificate: Certificate, drawn: QuerySet[TakeoverRow, Any]) ->
     """Row -> since when nobody who has it could judge it: each looked at others' labels of its sheet before they
     submitted it, and had answered the question nowhere until then. Whether they look they decide before they see what
     the judge said there, so what is left out does not depend on it, as it would if their submitting counted. Whoever
-    gets it later and has not looked can judge it again. One query, a second one where somebody has looked.
+    gets it later and has not looked can judge it again. One query, two more where somebody has looked.
     """
     work = Assignment.objects.filter(row__in=drawn, rater__kind=Rater.Kind.PERSON, repeat=1)
     work = work.exclude(state=Assignment.State.WITHDRAWN).order_by()
@@ -169,14 +169,15 @@ def _out_of_hand(certificate: Certificate, drawn: QuerySet[TakeoverRow, Any]) ->
     everybody = work.filter(row__in=looked).annotate(
         first_look=Subquery(look.order_by("at").values("at")[:1]), has_answers=Exists(blind)
     )
+    told = {pk: (at, has) for pk, at, has in everybody.values_list("pk", "first_look", "has_answers")}
     since: dict[int, datetime] = {}
     in_hand: set[int] = set()
     section = certificate.question.section.key
-    for one in everybody.only("row_id", "sections", "submitted_at"):
+    for one in Assignment.objects.filter(pk__in=told).only("row_id", "sections", "submitted_at"):
+        at, has_answers = told[one.pk]
         if not one.asks_key(section):
             continue
-        at = one.first_look
-        if one.has_answers or at is None or (one.submitted_at is not None and one.submitted_at < at):
+        if has_answers or at is None or (one.submitted_at is not None and one.submitted_at < at):
             in_hand.add(one.row_id)
         else:
             since[one.row_id] = max(since.get(one.row_id, at), at)
