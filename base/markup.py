@@ -29,8 +29,11 @@ class _Pages(RendererHTML):
     def table_close(self, *_of: Any) -> str:
         return "</table></div>\n"
 
-    def th_open(self, *_of: Any) -> str:
-        return '<th scope="col">'
+    def th_open(self, tokens: Sequence[Token], idx: int, *_of: Any) -> str:
+        return '<th scope="col">' if tokens[idx + 1].content else "<td>"  # one without words heads nothing
+
+    def th_close(self, tokens: Sequence[Token], idx: int, *_of: Any) -> str:
+        return "</th>\n" if tokens[idx - 1].content else "</td>\n"
 
     def td_open(self, *_of: Any) -> str:
         return "<td>"
