@@ -1044,6 +1044,7 @@ TABLE = {
     "api:decide-hit": Posted(MANAGERS_IN_VAIN, args=hit, data=lambda world: {"is_document": True}),
     "api:pizza-add": Posted(MANAGERS, args=slug),
     "api:pizza-add-system": Posted(MANAGERS, args=slug),
+    "api:pizza-remove-system": Posted(MANAGERS, args=slug),
     "api:pizza-export": Url(READERS, args=slug),
     "api:pizza-split": Url(READERS, args=slug),
     "api:pizza-statistics": Url(READERS, args=slug, query={"rater": ""}),
