@@ -69,7 +69,7 @@ class Supervised:
 
 
 def supervised(certificate: Certificate) -> list[Supervised]:
-    """The drawn documents that somebody has submitted, in the order in which that was. Six queries, two more where
+    """The drawn documents that somebody has submitted, in the order in which that was. Seven queries, two more where
     somebody answered a document nowhere, two more where somebody who has one has looked at others' labels.
 
     What a person said after a look at others' labels, or began as a draft, does not count. Right is what it was in the
