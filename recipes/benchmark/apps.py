@@ -29,6 +29,7 @@ class Benchmark(packs.Pack):
         from reports import doors as report_doors
 
         doors.register_demo(demo_study.DEMO)
+        doors.register_documentation("benchmark", "benchmarks-of-your-own")
         doors.register_tab(
             position=15,
             label=_("Instructions"),
