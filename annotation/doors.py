@@ -54,7 +54,8 @@ class SetupStep:
 
     `words` may name `%(sheets)s` and `%(rows)s` as the scheme calls them. `is_done` asks one query at most. `optional`:
     a study may do without it. `fits`: whether a study has it, out of its scheme. Of steps with the same `is_done` the
-    first is the usual way, and a study may do without the others.
+    first is the usual way, and a study may do without the others. `query`: what the address ends with, such as
+    “?deriver=…”.
     """
 
     position: int
@@ -64,6 +65,7 @@ class SetupStep:
     is_done: Callable[[Study], bool]
     optional: bool = False
     fits: Callable[[Study], bool] = _every
+    query: str = ""
 
 
 @dataclass(frozen=True)
@@ -97,13 +99,14 @@ class DemoStep:
 class Demo:
     """A study to try. `build` makes it where it is missing; `logins`: what each of its users may do, by name.
 
-    `way`: what to look at first, in this order.
+    `way`: what to look at first, in this order. `position`: those that are built first have the lowest.
     """
 
     build: Callable[[], Study]
     logins: Mapping[str, Promise | str]
     password: str
     way: Sequence[DemoStep] = ()
+    position: int = 0
 
 
 # Labels and addresses of pages about the labels that were given before what a study asks was worded as in a version of
@@ -467,4 +470,4 @@ def register_demo(demo: Demo) -> None:
 
 
 def demos() -> list[Demo]:
-    return list(_demos)
+    return sorted(_demos, key=lambda demo: demo.position)

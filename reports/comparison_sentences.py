@@ -43,7 +43,7 @@ def _sentences(of: ComparisonReport) -> Iterator[Sentence]:
         )
         yield Sentence(said % {"n": n_items}, order, warns=True)
     for one in of.raters:
-        if one.alike is not None and one.alike.n:
+        if one.alike is not None and one.alike.n and not _likes_one_side_alone(one):
             yield Sentence(_alike(one), f"{of.name}.orders-alike")
     for one in of.raters:
         if said := _of_place(one):
@@ -75,9 +75,9 @@ def _share(value: float, low: float | None, high: float | None) -> str:
 
 
 def _known_best(of: ComparisonReport, standings: tuple[Standing, ...]) -> str:
-    """Whether the first is first in nearly all draws."""
+    """Whether the first is first in nearly all draws. Of two that have nothing between them none is."""
     best = standings[0]
-    if best.rank_high is None or len(standings) < 2:
+    if best.rank_high is None or len(standings) < 2 or standings[1].rank == best.rank:
         return ""
     if best.rank_high == 1:
         return _("That “%(system)s” is first holds in 95 %% of the draws of items.") % {
@@ -101,6 +101,16 @@ def _alike(one: OfRater) -> str:
     }
 
 
+def _likes_one_side_alone(one: OfRater) -> bool:
+    """The same side is the better one in all of enough items, both systems having stood there. An order of systems is
+    then chance. Of two systems that always stood on the same sides nothing is known of the place, and they may have
+    been judged otherwise."""
+    left, value = one.left, one.comparisons.value
+    return (
+        left.value is not None and left.n_clusters >= _ALWAYS and bool((value == value[0]).all() and value[0] != EVEN)
+    )
+
+
 def _of_place(one: OfRater) -> str:
     """That a rater likes a side; "" where chance may be all of it."""
     left = one.left
@@ -109,7 +119,7 @@ def _of_place(one: OfRater) -> str:
     who = _("The judge “%(judge)s”") % {"judge": compared_by(one)} if one.judge else _("The group of people")
     on_left = left.value > EVEN
     if min(left.value, 1 - left.value) < _ROUNDING:
-        if left.n_clusters < _ALWAYS:
+        if not _likes_one_side_alone(one):
             return ""
         said = (
             _("%(who)s always prefers the left text, whoever wrote it: these answers say nothing of the texts.")

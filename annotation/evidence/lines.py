@@ -4,7 +4,8 @@ read as it was meant. Language models answer in Markdown; its signs stay, since 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -39,26 +40,47 @@ class Line(NamedTuple):
     look: Look
     depth: int = 0
 
+    @property
+    def gap(self) -> bool:
+        """Whether empty lines stand before it."""
+        return self.block.text.startswith("\n")
 
-def lines_of(text: str) -> list[str]:
+
+def lines_of(text: str, *, gaps: bool = False) -> list[str]:
     """The lines of a text that have something on them, each with the blanks that it begins with, but for the first.
+
+    `gaps`: empty lines are kept too, as line breaks that the line behind them begins with.
 
     >>> lines_of("  Do this:\\n\\n    pan.rub()  \\n")
     ['Do this:', '    pan.rub()']
+    >>> lines_of("  Do this:\\n\\n    pan.rub()  \\n", gaps=True)
+    ['Do this:', '\\n    pan.rub()']
     """
-    return [line.rstrip() for line in text.strip().splitlines() if line.strip()]
+    found: list[str] = []
+    empty = 0
+    for line in text.strip().splitlines():
+        if line.strip():
+            found.append("\n" * (empty if gaps else 0) + line.rstrip())
+        empty = 0 if line.strip() else empty + 1
+    return found
 
 
-def paragraphs_of(text: str) -> list[Block]:
-    return [Block(PARAGRAPH, line) for line in lines_of(text)]
+def paragraphs_of(text: str, *, gaps: bool = False) -> list[Block]:
+    return [Block(PARAGRAPH, line) for line in lines_of(text, gaps=gaps)]
+
+
+def without_gaps(blocks: Iterable[Block]) -> list[Block]:
+    """Blocks as those read them who have one a line: without the empty lines before them."""
+    return [replace(block, text=block.text.lstrip("\n")) for block in blocks]
 
 
 def indent_of(text: str) -> int:
-    """How many blanks a line begins with, a tab counting four.
+    """How many blanks a line begins with, a tab counting four; empty lines before it count none.
 
-    >>> indent_of("  one"), indent_of("\\tone"), indent_of("one")
-    (2, 4, 0)
+    >>> indent_of("  one"), indent_of("\\tone"), indent_of("one"), indent_of("\\n\\n  one")
+    (2, 4, 0, 2)
     """
+    text = text.lstrip("\n")
     return len(text[: len(text) - len(text.lstrip(" \t"))].expandtabs(_TAB))
 
 

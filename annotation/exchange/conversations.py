@@ -62,15 +62,15 @@ def conversation(cell: str) -> list[tuple[str, str]] | None:
     return [one for one in said if one is not None]
 
 
-def blocks_of(said: Sequence[tuple[str, str]], kind: str) -> Iterator[Block]:
+def blocks_of(said: Sequence[tuple[str, str]], kind: str, *, gaps: bool = False) -> Iterator[Block]:
     """A conversation as evidence: who speaks is a heading above paragraphs; in a kind of its own it stands before the
-    words.
+    words. `gaps`: see `lines_of`.
 
     >>> [block.text for block in blocks_of([("User", "Why?"), ("Assistant", "So.")], "left")]
     ['User: Why?', 'Assistant: So.']
     """
     for who, words in said:
-        lines = lines_of(words)
+        lines = lines_of(words, gaps=gaps)
         if kind == PARAGRAPH:
             yield Block(HEADING, who)
             yield from (Block(kind, line) for line in lines)

@@ -453,14 +453,18 @@ class RowHeadings:
     unread: tuple[str, ...]
     conversations: frozenset[int] = frozenset()  # columns in which a list is nothing else
     running: frozenset[str] = frozenset()  # kinds of block whose lines keep the blanks that they begin with
+    gaps: bool = False  # of these kinds empty lines are kept too
 
 
-def row_headings(header: Sequence[str], kinds: Mapping[str, BlockKind], facets: Collection[str] = ()) -> RowHeadings:
+def row_headings(
+    header: Sequence[str], kinds: Mapping[str, BlockKind], facets: Collection[str] = (), *, gaps: bool = False
+) -> RowHeadings:
     """Recognise the headings of a file of rows; docs/import.md says which columns become evidence.
 
     Args:
         kinds: the kinds of evidence block that are known, by their keys.
         facets: of rows, by their keys, which head a column as they are or as “facet_…” and “row_facet_…”.
+        gaps: of texts whose lines keep their blanks, empty lines are kept too.
 
     Raises:
         TableError: no heading that names the rows, several, or one that stands there twice.
@@ -503,7 +507,7 @@ def row_headings(header: Sequence[str], kinds: Mapping[str, BlockKind], facets: 
             headings=", ".join(text for text in header if text),
         )
     running = frozenset(key for key, kind in kinds.items() if kind.running)
-    return RowHeadings(at, tuple(blocks), facets_at, tuple(unread), frozenset(said), running)
+    return RowHeadings(at, tuple(blocks), facets_at, tuple(unread), frozenset(said), running, gaps)
 
 
 _ENOUGH = 1000  # lines in which the first cell of a column is looked for
@@ -565,6 +569,7 @@ def row_records(table: FileTable, headings: RowHeadings, problems: Problems) -> 
                     is_plain=i in plain,
                     is_said=i in headings.conversations,
                     is_running=kind in headings.running,
+                    gaps=headings.gaps,
                 )
             ]
         except conversations.NoConversation:
@@ -589,13 +594,13 @@ def row_records(table: FileTable, headings: RowHeadings, problems: Problems) -> 
         )
 
 
-def _blocks(cell: str, kind: str, *, is_plain: bool, is_said: bool, is_running: bool) -> Iterator[Block]:
+def _blocks(cell: str, kind: str, *, is_plain: bool, is_said: bool, is_running: bool, gaps: bool) -> Iterator[Block]:
     """A conversation, or a text of which each line is a block.
 
     Args:
         is_plain: the cell is a text, whatever it looks like.
         is_said: a list of objects in it is a conversation. Elsewhere it may be a text that is JSON.
-        is_running: lines of a text keep the blanks that they begin with.
+        is_running: lines of a text keep the blanks that they begin with, and with `gaps` the empty lines before them.
     """
     try:
         said = None if is_plain else conversations.conversation(cell)
@@ -604,8 +609,9 @@ def _blocks(cell: str, kind: str, *, is_plain: bool, is_said: bool, is_running: 
             raise
         said = None
     if said is not None:
-        return conversations.blocks_of(said, kind)
-    return (Block(kind, part if is_running else part.lstrip()) for part in lines_of(cell))
+        return conversations.blocks_of(said, kind, gaps=gaps and is_running)
+    lines = lines_of(cell, gaps=gaps and is_running)
+    return (Block(kind, line if is_running else line.lstrip()) for line in lines)
 
 
 class ColumnRecord(NamedTuple):

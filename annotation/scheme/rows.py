@@ -133,6 +133,14 @@ class ComparisonSpec(Spec):
         """All that it names."""
         return (*self.systems, *((self.item,) if self.item else ()), *(self.words or ()))
 
+    def item_of(self, facets: Mapping[str, Any]) -> str:
+        """What a row's two texts were written for, by its facets; "" where nothing says so.
+
+        >>> ComparisonSpec(question="a.b", systems=("l", "r"), item="about").item_of({"about": "Soup"})
+        'Soup'
+        """
+        return facet_word(facets.get(self.item, "")) if self.item else ""
+
     @model_validator(mode="after")
     def _check_twice(self) -> ComparisonSpec:
         if twice := first_repeated([*self.facets]) or first_repeated([*self.options]):

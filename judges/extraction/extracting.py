@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.evidence.kinds import HEADING
+from annotation.evidence.lines import without_gaps
 from annotation.models import Row
 from base.text import storable
 from judges import doors
@@ -106,7 +107,7 @@ def asked_of(extractor: Extractor, row: Row) -> Asked:
             return Asked({}, taken=[Taken(kind, refused=refused) for kind in prompt.lists])
     return Asked(
         {
-            kind: prompts.request(prompt, kind, title=row.title, blocks=row.blocks, page=page, html=html)
+            kind: prompts.request(prompt, kind, title=row.title, blocks=without_gaps(row.blocks), page=page, html=html)
             for kind in prompt.lists
         },
         [row.title, *(block.text for block in row.blocks), *page],

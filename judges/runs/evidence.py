@@ -8,6 +8,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from annotation.evidence.blocks import Block
+from annotation.evidence.lines import without_gaps
 from annotation.models import Row
 from judges import doors
 from judges.extraction import prompts
@@ -51,7 +52,7 @@ def evidence_of(judge: Judge, row: Row, *, corrected: bool = False) -> list[Bloc
         NotExtracted: its extractor was not here yet, or has nothing of a kind that the judge's prompt reads.
     """
     if judge.evidence is None:
-        return row.blocks
+        return without_gaps(row.blocks)
     wanted = prompting.kinds_read(judge.prompt_spec, judge.method) or kinds_of(judge.evidence)
     found = {each.kind: each for each in Extraction.objects.filter(extractor=judge.evidence, row=row)}
     by_people = corrections_of(found.values()) if corrected else {}

@@ -25,9 +25,10 @@ class Benchmark(packs.Pack):
         from annotation import doors
         from annotation.deriving.making import Deriver
         from annotation.models import Role
-        from recipes.benchmark import deriver, pairs, queries
+        from recipes.benchmark import demo_study, deriver, pairs, queries
         from reports import doors as report_doors
 
+        doors.register_demo(demo_study.DEMO)
         doors.register_documentation("benchmark", "benchmarks-of-your-own")
         doors.register_tab(
             position=15,
@@ -65,6 +66,7 @@ class Benchmark(packs.Pack):
                 label=_("Two texts side by side"),
                 words=_("Make a study of pairs of this one, where the %(rows)s are to be compared and not rated."),
                 url_name="annotation:derive",
+                query=f"?deriver={pairs.OF_ROWS}",
                 is_done=queries.has_pairs,
                 optional=True,
                 fits=queries.is_of_texts,

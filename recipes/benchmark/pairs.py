@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -93,13 +94,14 @@ def of_written(source: Source, scheme: SchemeSpec, settings: Settings) -> Iterat
     """What models wrote for the same row becomes pairs; of each model the text that it wrote last. See `_paired`."""
     titles = {facet.key: facet.name for facet in source.scheme.row.facets}
     shown = [facet.key for facet in source.scheme.row.shown]
+    called = Counter(row.title or row.name for sheet in source.sheets for row in sheet.rows)
     found = {
         sheet.title: [
             _Item(
-                row.title or row.name,
+                _told_apart(row.title or row.name, sheet.title, called),
                 row.title or row.name,
                 [
-                    _Text(system, paragraphs_of(text.text), row)
+                    _Text(system, paragraphs_of(text.text, gaps=True), row)
                     for system, text in {text.generator: text for text in row.texts if text.text.strip()}.items()
                 ],
                 lambda texts: _of_row(texts[0].row, shown, titles),
@@ -109,6 +111,11 @@ def of_written(source: Source, scheme: SchemeSpec, settings: Settings) -> Iterat
         for sheet in source.sheets
     }
     return _paired(found, scheme, settings)
+
+
+def _told_apart(name: str, sheet: str, called: Mapping[str, int]) -> str:
+    """What a row is called among those of all sheets: rows of two sheets that have the same number are two items."""
+    return f"{sheet} · {name}" if called[name] > 1 else name
 
 
 def _paired(found: Mapping[str, Sequence[_Item]], scheme: SchemeSpec, settings: Settings) -> Iterator[MadeSheet]:

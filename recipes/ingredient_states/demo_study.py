@@ -10,21 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from django.contrib.auth.models import Permission
 from django.db import transaction
 
 from annotation import actions as annotating
 from annotation import doors
 from annotation.answers import kind_of
-from annotation.models import Rater, Role, Row, Study, User
+from annotation.models import Rater, Row, Study
 from annotation.scheme.spec import QuestionSpec, load_scheme
+from recipes import demo_logins
 from recipes.ingredient_states import actions
 from recipes.ingredient_states.recipe_files import Graph, RecipeFile, picture_of
 
 ROOT = Path(__file__).resolve().parent
 SLUG = "states-demo"
-PASSWORD = "palate-demo"  # noqa: S105 (the demo's, printed on the screen)
-ROLES = {"annotator": Role.ANNOTATOR, "manager": Role.MANAGER, "researcher": Role.RESEARCHER}
 RATERS = {"first": "R1", "second": "R2"}
 GOLD = "gold"
 
@@ -69,13 +67,12 @@ def build() -> Study:
     """Make the demo study, or return it when it is there."""
     if study := Study.objects.filter(slug=SLUG).first():
         return study
-    users = {name: _user(name) for name in ROLES}
+    users = demo_logins.users()
     source = _source()
     scheme = annotating.store_scheme(spec=load_scheme(source), source=source)
     study = annotating.create_study(slug=SLUG, title="States of ingredients (demo)", scheme=scheme, by=users["manager"])
     annotating.change_study(study=study, contact="Study office (made up)", contact_address="states@example.org")
-    for name, role in ROLES.items():
-        annotating.add_member(study=study, user=users[name], role=role)
+    demo_logins.add_members(study, users)
     actions.import_recipes(study=study, recipes=demo_recipes())
     actions.import_recipes(study=study, recipes=demo_recipes(gold=True))
     annotator = Rater.objects.get(study=study, user=users["annotator"])
@@ -88,16 +85,4 @@ def _source() -> str:
     return (ROOT / "schemes" / "ingredient-states.yaml").read_text(encoding="utf-8")
 
 
-def _user(name: str) -> User:
-    """The login of the same name in the other demo, made where it is missing."""
-    user, created = User.objects.get_or_create(username=name)
-    if created:
-        user.set_password(PASSWORD)
-        user.save(update_fields=["password"])
-        if ROLES[name] == Role.MANAGER:
-            user.user_permissions.set(Permission.objects.filter(codename__in=["add_study", "add_judge"]))
-    return user
-
-
-# Its logins are those of the demo of recipe memorization, which says what each is for.
-DEMO = doors.Demo(build=build, logins={}, password=PASSWORD)
+DEMO = doors.Demo(build=build, logins={}, password=demo_logins.PASSWORD)

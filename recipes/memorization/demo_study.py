@@ -33,6 +33,7 @@ from llm import encoders
 from recipes.cooking import actions
 from recipes.cooking.pages import read_folder
 from recipes.cooking.parsing import ParsedRecipe, parse_recipe
+from recipes.demo_logins import PASSWORD
 
 
 class Login(NamedTuple):
@@ -42,7 +43,6 @@ class Login(NamedTuple):
 
 ROOT = Path(__file__).resolve().parent
 SLUG = "demo"
-PASSWORD = "palate-demo"  # noqa: S105 (the demo's, printed on the screen)
 USERS = {
     "annotator": Login(Role.ANNOTATOR, _("label the sheets that are assigned to you, on the keyboard")),
     "manager": Login(Role.MANAGER, _("recipes, documents, the plan, people, judges")),

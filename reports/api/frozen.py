@@ -18,9 +18,11 @@ from annotation.models import Role
 from reports import actions
 from reports.api.serializers import FigureSerializer, TableSerializer, asked_filters, filter_parameters
 from reports.contents import read_contents
+from reports.data.arrays import Filters
 from reports.data.label_table import UnknownFormat
 from reports.frozen import recomputing
 from reports.frozen.comparison import Comparison, NumberChange, compare
+from reports.frozen.pairing import same_judge
 from reports.models import Report
 
 
@@ -128,9 +130,11 @@ class ComparisonSerializer(serializers.Serializer[Any]):
 @extend_schema(responses=ComparisonSerializer)
 @api_view(["GET"])
 def comparison(request: Request, slug: str, pk: int, other: int) -> Response:
-    """The numbers that are not equal in two frozen reports of a study."""
-    first, second = _report(request, slug, pk), _report(request, slug, other)
-    return Response(ComparisonSerializer(compare(read_contents(first.results), read_contents(second.results))).data)
+    """The numbers that are not equal in two frozen reports of a study. Where each is of one judge, and these are two,
+    both are called “the judge”."""
+    reports = (_report(request, slug, pk), _report(request, slug, other))
+    first, second = ((read_contents(of.results), Filters.from_json(of.filters)) for of in reports)
+    return Response(ComparisonSerializer(compare(*same_judge(first, second))).data)
 
 
 class RecomputedSerializer(serializers.Serializer[Any]):

@@ -13,11 +13,19 @@ from reports.tables import Head, ReportTable, Value
 
 
 def same_judge(first: tuple[Contents, Filters], second: tuple[Contents, Filters]) -> tuple[Contents, Contents]:
-    """The two as they are; or, where each is of one judge and these are two, both with “the judge” for its name."""
+    """The two as they are; or, where each is of one judge and these are two, or one whose labels are chosen by two
+    normalisations, both with “the judge” for its name."""
     (one, of_one), (other, of_other) = first, second
-    if len(of_one.judges) != 1 or len(of_other.judges) != 1 or of_one.judges == of_other.judges:
+    if len(of_one.judges) != 1 or len(of_other.judges) != 1 or named_judge(of_one) == named_judge(of_other):
         return one, other
     return _called(one, of_one.judges[0]), _called(other, of_other.judges[0])
+
+
+def named_judge(filters: Filters) -> str:
+    """What tells the one judge of a report from that of another."""
+    [code] = filters.judges
+    anew = filters.normalisations.get(code)
+    return f"{code} ({anew})" if anew else code
 
 
 def _called(contents: Contents, code: str) -> Contents:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
@@ -46,17 +46,26 @@ _CHUNK = 2000
 
 @transaction.atomic
 def draw_split(*, study: Study, unit: str, share: int, seed: int, by: User | None) -> Split:
-    """Draw which documents are for development and which for the test; of each sheet its share, or whole sheets.
+    """Draw which documents are for development and which for the test; of each sheet its share, or whole sheets. Where
+    rows are two texts for an item, items are drawn with all of their pairs.
 
-    Documents that anything was fitted to are for development, with their whole sheets where these are drawn.
+    Documents that anything was fitted to are for development, with their whole sheets or items where these are drawn.
 
+    Args:
+        unit: of `queries.units_of`; "" for the usual one.
     Raises:
         Refused: the test part was looked at since it was drawn, so that another one would be chosen by what is known;
-            or a part would be empty.
+            this cannot be drawn here; or a part would be empty.
     """
     Study.objects.select_for_update().get(pk=study.pk)
     if Split.objects.filter(study=study).exists() and TestLook.objects.filter(study=study).exists():
         raise Refused(_("The test part was looked at already; another split would be drawn by what was seen there."))
+    units = queries.units_of(study)
+    if (unit := unit or units[0]) not in units:
+        raise Refused(
+            _("“%(unit)s” cannot be drawn in this study. What can: %(units)s.")
+            % {"unit": unit, "units": ", ".join(units)}
+        )
     # Rows that are withdrawn stay out: should they come back, they have a part as rows that come later have.
     rows = list(
         Row.objects.filter(sheet__study=study, withdrawn_at=None)
@@ -64,7 +73,9 @@ def draw_split(*, study: Study, unit: str, share: int, seed: int, by: User | Non
         .values_list("pk", "sheet_id", "sheet__title")
     )
     fitted = queries.fitted_rows(study)
-    if unit == Split.Unit.SHEET:
+    if unit == Split.Unit.ITEM:
+        test = _drawn_items(queries.groups_of(study, unit), rows, fitted, share=share, seed=seed)
+    elif unit == Split.Unit.SHEET:
         known = set(Row.objects.filter(pk__in=fitted).values_list("sheet_id", flat=True))
         every = {sheet for _pk, sheet, _title in rows}
         ranked = sorted(every - known, key=lambda pk: queries.rank(seed, f"sheet {pk}"))
@@ -85,6 +96,20 @@ def draw_split(*, study: Study, unit: str, share: int, seed: int, by: User | Non
         batch_size=_CHUNK,
     )
     return split
+
+
+def _drawn_items(
+    groups: Mapping[int, str], rows: Sequence[tuple[int, int, str]], fitted: Collection[int], *, share: int, seed: int
+) -> set[int]:
+    """The rows of the items that are for the test: of each sheet its share of those whose first row it has."""
+    known = {groups[pk] for pk in fitted}
+    first: dict[str, Described] = {}
+    for pk, _sheet, title in rows:
+        first.setdefault(groups[pk], Described(pk, title, {}))
+    choice = RowChoice(size=round(len(first) * share / 100), by=(BY_SHEET,), seed=seed)
+    chosen = drawn_rows([of for group, of in first.items() if group not in known], choice).rows
+    items = {groups[pk] for pk in chosen}
+    return {pk for pk, _sheet, _title in rows if groups[pk] in items}
 
 
 def note_look(*, slug: str, what: str, by: User | None) -> None:

@@ -31,7 +31,11 @@ from reports.models import Accepted, Certificate, Revocation, Split, TestLook
 
 
 class DrawSerializer(SeededSerializer):
-    unit = serializers.ChoiceField(choices=Split.Unit.choices, default=Split.Unit.ROW)
+    unit = serializers.ChoiceField(
+        choices=Split.Unit.choices,
+        default="",
+        help_text=_("“row” by default; “item” where rows are two texts for an item, whose pairs then stay together."),
+    )
     share = serializers.IntegerField(min_value=1, max_value=99, help_text=_("Per cent that is for the test."))
 
 
@@ -129,7 +133,7 @@ class ClaimSerializer(serializers.Serializer[Any]):
 
 
 class SupervisionSerializer(serializers.Serializer[Any]):
-    """What people have found of what was accepted. Documents are rows, or sheets where whole sheets were drawn."""
+    """What people have found of what was accepted. Documents are rows, or sheets or items where these were drawn."""
 
     documents = serializers.IntegerField(source="n_finished", help_text=_("Finished."))
     drawn = serializers.IntegerField(help_text=_("How many there are to finish."))

@@ -19,7 +19,8 @@ BoolArray = npt.NDArray[np.bool_]
 class JudgeCells:
     """Arrays of shape (n_cells,), in the order of rows and columns.
 
-    row, column: places in the label table; sheet: of the row. code: the judge's answer, under the question's merge for
+    row, column: places in the label table; sheet: of the row; item: the first row of the table that has the item of
+    its two texts, where rows are such, else the row. code: the judge's answer, under the question's merge for
     judges. label: the place of the judge's label. score: 0 to 1, larger is surer, see `MARGIN`. right: of each answer
     the share in which it is the right one, shape (n_cells, n_codes): 1 for gold where it is decided, else for what most
     people said, equal parts where several answers were equally frequent; a row of zeros where nobody said anything.
@@ -30,6 +31,7 @@ class JudgeCells:
     row: IntArray
     column: IntArray
     sheet: IntArray
+    item: IntArray
     code: IntArray
     label: IntArray
     score: FloatArray
@@ -97,16 +99,27 @@ def judge_cells(table: LabelTable, judge: str, question: str, *, normalisation: 
     right, people = _references(table, number, key, merge)
     of_row = key // max(len(table.columns), 1)
     sheet = np.array([entry.sheet for entry in table.rows], dtype=np.int64)
+    item = items_of(table)
     return JudgeCells(
         row=of_row,
         column=key % max(len(table.columns), 1),
         sheet=sheet[of_row] if of_row.size else of_row,
+        item=item[of_row] if of_row.size else of_row,
         code=code,
         label=place,
         score=score,
         right=right,
         people=people,
     )
+
+
+def items_of(table: LabelTable) -> IntArray:
+    """Of each row the first one with its item; shape (n_rows,)."""
+    comparison = table.scheme.comparison
+    first: dict[str, int] = {}
+    items = [comparison.item_of(row.facets) if comparison else "" for row in table.rows]
+    found = [first.setdefault(item, place) if item else place for place, item in enumerate(items)]
+    return np.array(found, dtype=np.int64)
 
 
 def question_number(table: LabelTable, question: str) -> int:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from reports.stats.hiring.certificate import Certificate as Result
 
 FORMAT = 1
-BY_ROW, BY_SHEET = "row", "sheet"
+BY_ROW, BY_ITEM, BY_SHEET = "row", "item", "sheet"
 # The bound that decides, as the statistics call it.
 APPROXIMATE: Literal["design"] = "design"
 EXACT: Literal["betting"] = "betting"
@@ -92,8 +92,8 @@ def used_cells(table: LabelTable, request: Mapping[str, Any]) -> JudgeCells:
 
 
 def clusters_of(cells: JudgeCells, unit: str) -> IntArray:
-    """What is drawn as a whole: rows, or sheets."""
-    return cells.sheet if unit == BY_SHEET else cells.row
+    """What is drawn as a whole: rows, items of two texts, or sheets."""
+    return {BY_SHEET: cells.sheet, BY_ITEM: cells.item}.get(unit, cells.row)
 
 
 def judged_of(cells: JudgeCells, unit: str) -> Any:

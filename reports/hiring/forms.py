@@ -14,7 +14,7 @@ from annotation.forms.many import ManyField
 from annotation.models import Question, Rater, Study
 from base.text import natural
 from reports.hiring.documents import APPROXIMATE, EXACT
-from reports.hiring.queries import answered_questions, question_name
+from reports.hiring.queries import answered_questions, question_name, units_of
 from reports.hiring.words import not_answered
 from reports.models import Split
 
@@ -35,7 +35,9 @@ class SplitForm(forms.Form):
         super().__init__(*args, **kwargs)
         words = study.scheme.parsed.words.translated()
         whole = _("whole %(sheets)s") % {"sheets": words.sheets}
-        self.fields["unit"].choices = [(Split.Unit.ROW, words.rows), (Split.Unit.SHEET, whole)]  # type: ignore[attr-defined]
+        items = _("items, with all of their %(rows)s") % {"rows": words.rows}
+        named = {Split.Unit.ROW: words.rows, Split.Unit.ITEM: items, Split.Unit.SHEET: whole}
+        self.fields["unit"].choices = [(unit, named[unit]) for unit in units_of(study)]  # type: ignore[attr-defined]
 
     @classmethod
     def showing(cls, split: Split | None, *, study: Study, **kwargs: Any) -> SplitForm:

@@ -24,6 +24,7 @@ class Split(models.Model):
 
     class Unit(models.TextChoices):
         ROW = "row", gettext_lazy("documents")
+        ITEM = "item", gettext_lazy("items of which texts are compared")
         SHEET = "sheet", gettext_lazy("whole sheets")
 
     study = models.OneToOneField(Study, models.CASCADE, related_name="split")
@@ -36,7 +37,7 @@ class Split(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(condition=Q(share__gte=1, share__lte=99), name="split_has_two_parts"),
-            models.CheckConstraint(condition=Q(unit__in=["row", "sheet"]), name="split_unit_known"),
+            models.CheckConstraint(condition=Q(unit__in=["row", "item", "sheet"]), name="split_unit_known"),
         ]
 
     def __str__(self) -> str:

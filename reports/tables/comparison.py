@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 from django.utils.translation import gettext as _
 
-from reports.numbers.comparison import ComparisonReport
+from reports.numbers.comparison import ComparisonReport, OfRater
 from reports.numbers.report import QuestionReport, StudyReport
 from reports.stats.ratings.arrays import Estimate
 from reports.tables.base import Head, ReportTable, Value
+from reports.tables.estimates import of_spa, three, three_heads
 from reports.tables.systems import beside_heads, held
 from reports.words import UNDEFINED, by_items, compared_by, name_of
 
@@ -28,18 +29,6 @@ def comparison_tables(report: StudyReport, question: QuestionReport) -> Iterator
         yield _beside_people(of, about)
 
 
-def _told(estimate: Estimate) -> tuple[Value, Value, Value]:
-    return estimate.value, estimate.low, estimate.high
-
-
-def _three(key: str, title: str) -> tuple[Head, Head, Head]:
-    return (
-        Head(key, _("Value"), "number", title),
-        Head(f"{key}_low", _("from"), "number", title),
-        Head(f"{key}_high", _("to"), "number", title),
-    )
-
-
 def _order(of: ComparisonReport, about: str) -> ReportTable:
     """Systems in order, by people and by each judge."""
     not_connected = _("no comparisons connect all systems")
@@ -50,8 +39,8 @@ def _order(of: ComparisonReport, about: str) -> ReportTable:
             standing.rank,
             standing.rank_low,
             standing.rank_high,
-            *_told(standing.share),
-            *_told(standing.strength),
+            *three(standing.share),
+            *three(standing.strength),
             standing.n,
             standing.share.n_clusters,
             "" if standing.strength.value is not None else not_connected,
@@ -69,8 +58,8 @@ def _order(of: ComparisonReport, about: str) -> ReportTable:
             Head("rank", _("Value"), "count", _("Rank")),
             Head("rank_low", _("from"), "count", _("Rank")),
             Head("rank_high", _("to"), "count", _("Rank")),
-            *_three("preferred", _("Preferred")),
-            *_three("strength", _("Bradley-Terry")),
+            *three_heads("preferred", _("Preferred")),
+            *three_heads("strength", _("Bradley-Terry")),
             Head("n", _("Judgements"), "count"),
             Head("items", _("Items"), "count"),
             Head("because", _("Not defined because"), "note"),
@@ -110,24 +99,18 @@ def _side_by_side(of: ComparisonReport, about: str) -> ReportTable:
 
 
 def _place_and_length(of: ComparisonReport, about: str) -> ReportTable:
-    rows: list[tuple[Value, ...]] = []
+    left, longer = _("the left text to the right one"), _("the longer text to the shorter one")
+    lines: list[tuple[OfRater, str, Estimate, str]] = []
     for one in of.raters:
         always = "" if one.left.value is not None else _("each two systems always stood on the same sides")
-        left = one.left
-        rows.append(
-            (compared_by(one), _("the left text to the right one"), *_told(left), left.n, left.n_clusters, always)
-        )
+        lines.append((one, left, one.left, always))
         if one.longer is not None:
-            bounds = one.longer.clustered
-            ends = (bounds.low, bounds.high) if bounds else (None, None)
             because = str(UNDEFINED.get(one.longer.reason, one.longer.reason))
-            rows.append(
-                (
-                    compared_by(one),
-                    _("the longer text to the shorter one"),
-                    *(one.longer.probability, *ends, one.longer.n, one.longer.n_inputs, because),
-                )
-            )
+            lines.append((one, longer, of_spa(one.longer), because))
+    rows: list[tuple[Value, ...]] = [
+        (compared_by(one), prefers, *three(share), share.n, share.n_clusters, because)
+        for one, prefers, share, because in lines
+    ]
     return ReportTable(
         key=f"{of.name}.place-and-length",
         about=about,
@@ -135,7 +118,7 @@ def _place_and_length(of: ComparisonReport, about: str) -> ReportTable:
         heads=(
             Head("by", _("By")),
             Head("prefers", _("Prefers")),
-            *_three("share", _("Share of judgements")),
+            *three_heads("share", _("Share of judgements")),
             Head("n", _("Judgements"), "count"),
             Head("items", _("Items"), "count"),
             Head("because", _("Not defined because"), "note"),

@@ -12,6 +12,7 @@ from reports.stats.ratings.agreement import Together
 from reports.stats.ratings.arrays import Estimate
 from reports.stats.ratings.ranking import ratings_needed, reliability
 from reports.tables.base import Head, ReportTable, Value
+from reports.tables.estimates import three, three_heads
 from reports.words import by_instructions, evaluators
 
 _ENDS = 3  # words at the top and at the bottom
@@ -48,25 +49,12 @@ def _titled(of: Criterion, title: str) -> str:
     return f"{of.title}: {title}"
 
 
-def _heads(key: str, title: str, *, group: str = "") -> tuple[Head, Head, Head]:
-    over = group or title
-    return (
-        Head(key, _("Value") if over == title else title, "number", over),
-        Head(f"{key}_low", _("from"), "number", over),
-        Head(f"{key}_high", _("to"), "number", over),
-    )
-
-
-def _told(estimate: Estimate | None) -> tuple[Value, Value, Value]:
-    return (None, None, None) if estimate is None else (estimate.value, estimate.low, estimate.high)
-
-
 def _cells(report: RatingsReport, of: Criterion) -> ReportTable:
     rows: list[tuple[Value, ...]] = []
     for name, cells, margin in zip(evaluators(report, of), of.cells, of.margins, strict=True):
-        rows.append((name, _("all"), *_told(margin.mean), margin.deviation, margin.n))
+        rows.append((name, _("all"), *three(margin.mean), margin.deviation, margin.n))
         rows += [
-            (f"    {name}", generator, *_told(cell.mean), cell.deviation, cell.n)
+            (f"    {name}", generator, *three(cell.mean), cell.deviation, cell.n)
             for generator, cell in zip(report.generators, cells, strict=True)
         ]
     return ReportTable(
@@ -76,7 +64,7 @@ def _cells(report: RatingsReport, of: Criterion) -> ReportTable:
         heads=(
             Head("evaluator", _("Evaluator")),
             Head("generator", _("Generator")),
-            *_heads("mean", _("Mean")),
+            *three_heads("mean", _("Mean")),
             Head("deviation", "SD", "number"),
             Head("ratings", _("Ratings"), "count"),
         ),
@@ -95,7 +83,7 @@ def _words(report: RatingsReport, facets: Sequence[str]) -> ReportTable:
             words = of.facets.get(facet, ())
             places = [(place, words[place]) for place in _shown(words)]
             rows += [
-                (titles.get(facet, facet), of.title, place + 1, word.word, *_told(word.mean), word.mean.n)
+                (titles.get(facet, facet), of.title, place + 1, word.word, *three(word.mean), word.mean.n)
                 for place, word in places
             ]
     return ReportTable(
@@ -107,7 +95,7 @@ def _words(report: RatingsReport, facets: Sequence[str]) -> ReportTable:
             Head("criterion", _("Criterion")),
             Head("rank", _("Rank"), "count"),
             Head("word", _("Word")),
-            *_heads("mean", _("Mean")),
+            *three_heads("mean", _("Mean")),
             Head("texts", _("Texts"), "count"),
         ),
         rows=tuple(rows),
@@ -136,7 +124,7 @@ def _all_words(report: RatingsReport, facets: Sequence[str]) -> ReportTable:
         for word in dict.fromkeys(chain.from_iterable(ranked)):
             found = [of.get(word, (None, None)) for of in ranked]
             texts = min(mean.n for _rank, mean in found if mean is not None)
-            told = [(rank, *_told(mean)) for rank, mean in found]
+            told = [(rank, *three(mean)) for rank, mean in found]
             rows.append((word, report.facets.get(facet, facet), texts, *chain.from_iterable(told)))
     return ReportTable(
         key=f"{report.section.key}.all-words",
@@ -229,7 +217,7 @@ def _agreement(report: RatingsReport) -> Iterator[ReportTable]:
         for who, together in ((_("judges"), of.together), (_("people"), of.people)):
             if together is not None:
                 rows += [
-                    (of.title, who, title, *_told(found), found.n)
+                    (of.title, who, title, *three(found), found.n)
                     for title, found in _coefficients(together)
                     if found.n
                 ]
@@ -242,7 +230,7 @@ def _agreement(report: RatingsReport) -> Iterator[ReportTable]:
                 Head("criterion", _("Criterion")),
                 Head("who", _("Among")),
                 Head("coefficient", _("Coefficient")),
-                *_heads("value", _("Agreement")),
+                *three_heads("value", _("Agreement")),
                 Head("n", _("Ratings"), "count"),
             ),
             rows=tuple(rows),
@@ -264,9 +252,9 @@ def _judge_pairs(report: RatingsReport) -> ReportTable:
         of_criteria.insert(0, (_("Mean"), report.pairs))
     rows: list[tuple[Value, ...]] = [
         (
-            *(title, names[pair.a], names[pair.b], *_told(pair.kappa)),
-            *(_told(pair.unweighted) if report.unweighted else ()),
-            *(*_told(pair.pearson), *_told(pair.exact), pair.kappa.n),
+            *(title, names[pair.a], names[pair.b], *three(pair.kappa)),
+            *(three(pair.unweighted) if report.unweighted else ()),
+            *(*three(pair.pearson), *three(pair.exact), pair.kappa.n),
         )
         for title, pairs in of_criteria
         for pair in pairs
@@ -289,10 +277,10 @@ def _judge_pairs(report: RatingsReport) -> ReportTable:
             Head("criterion", _("Criterion")),
             Head("first", _("Judge")),
             Head("second", _("Other judge")),
-            *_heads("kappa", _("κ, quadratic weights")),
-            *(_heads("unweighted", _("κ, unweighted")) if report.unweighted else ()),
-            *_heads("pearson", _("Pearson's r")),
-            *_heads("exact", _("Same number")),
+            *three_heads("kappa", _("κ, quadratic weights")),
+            *(three_heads("unweighted", _("κ, unweighted")) if report.unweighted else ()),
+            *three_heads("pearson", _("Pearson's r")),
+            *three_heads("exact", _("Same number")),
             Head("n", _("Texts"), "count"),
         ),
         rows=tuple(rows),
@@ -311,17 +299,17 @@ def _against(report: RatingsReport, of: Criterion) -> Iterator[ReportTable]:
         title=_titled(of, _("Difference between each judge and people")),
         heads=(
             Head("judge", _("Judge")),
-            *_heads("absolute", _("Mean absolute difference")),
-            *_heads("single", _("The same of single ratings")),
-            *_heads("root", _("Root mean square")),
+            *three_heads("absolute", _("Mean absolute difference")),
+            *three_heads("single", _("The same of single ratings")),
+            *three_heads("root", _("Root mean square")),
             Head("apart", _("Means apart"), "number"),
-            *_heads("bias", _("Judge less people")),
+            *three_heads("bias", _("Judge less people")),
             Head("texts", _("Texts"), "count"),
         ),
         rows=tuple(
             (
-                *(name, *_told(one.absolute), *_told(one.single), *_told(one.root)),
-                *(one.apart, *_told(one.bias), one.absolute.n),
+                *(name, *three(one.absolute), *three(one.single), *three(one.root)),
+                *(one.apart, *three(one.bias), one.absolute.n),
             )
             for name, one in found
         ),
@@ -339,13 +327,13 @@ def _against(report: RatingsReport, of: Criterion) -> Iterator[ReportTable]:
         title=_titled(of, _("Each judge as a function of people")),
         heads=(
             Head("judge", _("Judge")),
-            *_heads("slope", _("Slope")),
-            *_heads("intercept", _("Intercept")),
-            *_heads("concordance", _("Lin's concordance")),
-            *_heads("pearson", _("Pearson's r")),
+            *three_heads("slope", _("Slope")),
+            *three_heads("intercept", _("Intercept")),
+            *three_heads("concordance", _("Lin's concordance")),
+            *three_heads("pearson", _("Pearson's r")),
         ),
         rows=tuple(
-            (name, *_told(one.slope), *_told(one.intercept), *_told(one.concordance), *_told(one.pearson))
+            (name, *three(one.slope), *three(one.intercept), *three(one.concordance), *three(one.pearson))
             for name, one in found
         ),
         how=_(
@@ -366,12 +354,12 @@ def _traits(report: RatingsReport, of: Criterion) -> Iterator[ReportTable]:
         heads=(
             Head("judge", _("Judge")),
             Head("family", _("Family")),
-            *_heads("leniency", _("Leniency")),
-            *_heads("spread", _("Spread (SD)")),
-            *_heads("favour", _("Favour for its own family")),
+            *three_heads("leniency", _("Leniency")),
+            *three_heads("spread", _("Spread (SD)")),
+            *three_heads("favour", _("Favour for its own family")),
         ),
         rows=tuple(
-            (judge.code, family, *_told(traits.leniency), *_told(traits.spread), *_told(favour))
+            (judge.code, family, *three(traits.leniency), *three(traits.spread), *three(favour))
             for judge, family, traits, favour, _effects in judges
         ),
         how=_(
@@ -389,12 +377,12 @@ def _traits(report: RatingsReport, of: Criterion) -> Iterator[ReportTable]:
             title=_titled(of, _("How equal the repeats of each judge are")),
             heads=(
                 Head("judge", _("Judge")),
-                *_heads("same", _("Repeats all equal")),
-                *_heads("within", _("SD of repeats")),
-                *_heads("repeats", _("ICC(1,1) of repeats")),
+                *three_heads("same", _("Repeats all equal")),
+                *three_heads("within", _("SD of repeats")),
+                *three_heads("repeats", _("ICC(1,1) of repeats")),
             ),
             rows=tuple(
-                (judge.code, *_told(traits.same), *_told(traits.within), *_told(traits.repeats))
+                (judge.code, *three(traits.same), *three(traits.within), *three(traits.repeats))
                 for judge, _family, traits, _favour, _effects in judges
             ),
             how=_("Of texts that a judge rated several times.") + " " + by_instructions(report),
@@ -408,10 +396,10 @@ def _traits(report: RatingsReport, of: Criterion) -> Iterator[ReportTable]:
         title=_titled(of, _("What length and place have to do with ratings")),
         heads=(
             Head("judge", _("Rater")),
-            *_heads("length", _("Twice as long")),
-            *_heads("position", _("A place further back")),
+            *three_heads("length", _("Twice as long")),
+            *three_heads("position", _("A place further back")),
         ),
-        rows=tuple((name, *_told(one.length), *_told(one.position)) for name, one in effects),
+        rows=tuple((name, *three(one.length), *three(one.position)) for name, one in effects),
         how=_(
             "By how much a text is rated higher for it, among the texts of one instruction, generators told apart. The "
             "place is that on the sheet."
@@ -430,9 +418,9 @@ def _ranking(report: RatingsReport, of: Criterion) -> ReportTable:
             one.rank,
             one.rank_low,
             one.rank_high,
-            *_told(one.mean),
-            *_told(one.fair),
-            *_told(one.strength),
+            *three(one.mean),
+            *three(one.fair),
+            *three(one.strength),
         )
         for one in of.ranking.ranked
     ]
@@ -446,9 +434,9 @@ def _ranking(report: RatingsReport, of: Criterion) -> ReportTable:
             Head("rank", _("Rank"), "count"),
             Head("rank_low", _("from"), "count", _("Rank, 95 % of draws")),
             Head("rank_high", _("to"), "count", _("Rank, 95 % of draws")),
-            *_heads("mean", _("Mean")),
-            *_heads("fair", _("Corrected mean")),
-            *_heads("strength", _("Bradley-Terry")),
+            *three_heads("mean", _("Mean")),
+            *three_heads("fair", _("Corrected mean")),
+            *three_heads("strength", _("Bradley-Terry")),
         ),
         rows=tuple(rows),
         how=_(
@@ -472,7 +460,7 @@ def _compared(report: RatingsReport, of: Criterion) -> ReportTable:
         heads=(
             Head("first", _("Generator")),
             Head("second", _("Other generator")),
-            *_heads("difference", _("Difference of means")),
+            *three_heads("difference", _("Difference of means")),
             Head("known", _("The order is")),
             Head("needed", _("Instructions needed"), "count"),
         ),
@@ -480,7 +468,7 @@ def _compared(report: RatingsReport, of: Criterion) -> ReportTable:
             (
                 names[one.first],
                 names[one.second],
-                *_told(one.difference),
+                *three(one.difference),
                 _("known") if one.known else _("not known"),
                 one.needed,
             )
@@ -522,7 +510,7 @@ def _enough(report: RatingsReport) -> ReportTable:
         heads=(
             Head("criterion", _("Criterion")),
             Head("of", _("Of")),
-            *_heads("single", _("Reliability of one")),
+            *three_heads("single", _("Reliability of one")),
             *(Head(f"of_{n}", _("of %(n)s") % {"n": n}, "number", _("Reliability of the mean")) for n in _REPEATS[1:]),
             Head("needed", _("Needed for %(wanted)s") % {"wanted": RELIABLE}, "count"),
         ),
@@ -540,4 +528,4 @@ def _enough(report: RatingsReport) -> ReportTable:
 def _line(criterion: str, of: str, single: Estimate) -> tuple[Value, ...]:
     value = single.value
     means = [None if value is None or value <= 0 else reliability(value, n) for n in _REPEATS[1:]]
-    return (criterion, of, *_told(single), *means, ratings_needed(value, RELIABLE))
+    return (criterion, of, *three(single), *means, ratings_needed(value, RELIABLE))

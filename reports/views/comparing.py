@@ -24,7 +24,7 @@ from reports.contents import Contents, read_contents
 from reports.data.arrays import Filters, worded
 from reports.forms import FiltersForm, not_understood
 from reports.frozen.comparison import Comparison, NumberChange, compare_with_intervals
-from reports.frozen.pairing import same_judge
+from reports.frozen.pairing import named_judge, same_judge
 from reports.live import Live
 from reports.models import Report
 from reports.tables import Head, ReportTable, Value
@@ -129,9 +129,10 @@ def _difference(change: NumberChange) -> tuple[Value, ...]:
 
 def _names(first: Side, second: Side) -> tuple[str, str]:
     """How the columns are headed: by the judges where there is one each, by the titles where they differ."""
-    judges = [side.filters.judges for side in (first, second)]
-    if all(len(of) == 1 for of in judges) and judges[0] != judges[1]:
-        return judges[0][0], judges[1][0]
+    if all(len(side.filters.judges) == 1 for side in (first, second)):
+        one, other = (named_judge(side.filters) for side in (first, second))
+        if one != other:
+            return one, other
     if first.title != second.title:
         return first.title, second.title
     if first.filters.wording != second.filters.wording:

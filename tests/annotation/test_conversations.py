@@ -25,7 +25,7 @@ CHAT = [
 ]
 SAID = [
     ("heading", "System"), ("paragraph", "Be brief."),
-    ("heading", "User"), ("paragraph", "What is 2 + 2?"), ("paragraph", "And why?"),
+    ("heading", "User"), ("paragraph", "What is 2 + 2?"), ("paragraph", "\nAnd why?"),
     ("heading", "Assistant"), ("paragraph", 'add({"a": 2})'),
     ("heading", "Tool"), ("paragraph", "4"), ("paragraph", "[image_url]"),
     ("heading", "Assistant"), ("paragraph", "Four 😀."),

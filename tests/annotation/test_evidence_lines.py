@@ -11,8 +11,11 @@ from annotation.exchange.rows_and_columns import import_rows
 from annotation.models import Row, Study
 from judges.methods.prompt_files import load_prompt
 from judges.methods.prompt_texts import row_text
+from judges.models import Judge
+from judges.runs.evidence import evidence_of
 from tests import builders
 from tests.annotation.importing import table
+from tests.annotation.marked import studies
 from tests.builders import ClientOf
 
 ANSWER = """\
@@ -41,6 +44,8 @@ title: Texts
 sections:
   - {key: text, title: Text, questions: [{key: good, title: Good, options: [{key: a, label: A}, {key: b, label: B}]}]}
 """
+
+DOWN = SCHEME.replace("title: Text, questions", "title: Text, layout: down, column: {facets: [step]}, questions")
 
 
 def looks(text: str) -> list[tuple[str, int]]:
@@ -85,7 +90,7 @@ def written(text: str, heading: str = "text") -> str:
 def test_a_file_keeps_the_blanks_that_lines_begin_with_but_those_of_entries(study: Study) -> None:
     import_rows(study=study, rows=table(written(ANSWER)))
     row = Row.objects.get()
-    assert [block.text for block in row.blocks] == lines_of(ANSWER)
+    assert [block.text for block in row.blocks] == lines_of(ANSWER, gaps=True)
     assert "    return pan" in [block.text for block in row.blocks]
     import_rows(study=study, rows=table('row,list\n2,"flour\n  eggs"'))
     assert Row.objects.get(name="2").blocks == [Block(LIST, "flour"), Block(LIST, "eggs")]
@@ -111,3 +116,43 @@ def test_the_page_and_a_judge_have_code_as_it_was_written(study: Study, client_o
     prompt = load_prompt("row: $evidence\nquestions: {text.good: {cell: 'Good? $options'}}")
     said = row_text(prompt, title="", blocks=work.row.blocks, facets={})
     assert "\n-     return pan\n" in said
+
+
+CODE = """\
+So:
+
+```python
+def rub(pan):
+    dry(pan)
+
+
+    return pan
+```
+
+Done."""
+
+
+def test_empty_lines_of_a_text_are_kept_and_its_page_has_room_for_them(study: Study, client_of: ClientOf) -> None:
+    import_rows(study=study, rows=table(written(CODE)))
+    row = Row.objects.get()
+    assert "\n".join(block.text for block in row.blocks) == CODE
+    anna = builders.user("anna")
+    [work] = builders.assignments(builders.rater(study, anna), study.sheets.get())
+    page = client_of(anna).get(f"/assignments/{work.pk}/evidence/").content.decode()
+    assert '<p data-b dir="auto" data-look="code" data-gap>\n\n    return pan</p>' in page
+    assert '<p data-b dir="auto" data-gap>\nDone.</p>' in page
+    assert page.count("data-gap") == 3
+
+
+def test_what_a_judge_reads_has_no_empty_lines(study: Study) -> None:
+    """As of rows that were brought before these were kept."""
+    import_rows(study=study, rows=table(written(CODE)))
+    read = evidence_of(Judge(method=Judge.Method.CLOZE), Row.objects.get())
+    assert [block.text for block in read] == lines_of(CODE)
+
+
+@pytest.mark.parametrize("scheme", [studies.SCHEME, DOWN], ids=["words are marked", "lines are asked about"])
+def test_where_others_go_by_lines_texts_are_their_lines_alone(db: None, scheme: str) -> None:
+    study = builders.study("others", of=builders.scheme(scheme))
+    import_rows(study=study, rows=table(written(CODE)))
+    assert [block.text for block in Row.objects.get().blocks] == lines_of(CODE)

@@ -11,6 +11,7 @@ from pytest_django import Settings
 
 from annotation import actions
 from annotation.models import Assignment, AuditEvent, Role, User
+from recipes import demo_logins
 from recipes.memorization import demo_study
 from tests import builders
 from tests.builders import ClientOf, Leases
@@ -59,7 +60,7 @@ def demo_users(db: None) -> None:
 
 def test_the_password_of_the_demo_opens_nothing_elsewhere(demo_users: None, client: Client, settings: Settings) -> None:
     """Whoever went on with the demo's database in production had an owner whose password everybody may know."""
-    sent = {"username": "administrator", "password": demo_study.PASSWORD}
+    sent = {"username": "administrator", "password": demo_logins.PASSWORD}
 
     assert "Please enter a correct username" in client.post(reverse("login"), sent).content.decode()
     assert client.post(reverse("api:token"), sent).status_code == 400

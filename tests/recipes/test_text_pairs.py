@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -20,11 +21,12 @@ from annotation.models import Row, Scheme, Study, User
 from annotation.queries import setup
 from annotation.scheme.spec import SchemeError, load_scheme
 from judges.methods.candidates import detected
-from recipes.benchmark import pairs
+from recipes.benchmark import demo_study, pairs
 from reports.actions import freeze
 from reports.answers import answers_of
 from reports.contents import contents_of
 from reports.data.arrays import Filters
+from reports.frozen.pairing import named_judge, same_judge
 from reports.frozen.recomputing import recompute
 from reports.numbers.report import StudyReport, compute
 from reports.queries import load
@@ -96,6 +98,15 @@ def judge(study: Study, name: str, prefers: Callable[[str, str, Row], str]) -> N
 def the_longer(left: str, right: str, _row: Row) -> str:
     order = list(SYSTEMS)
     return max(left, right, key=order.index)
+
+
+def choose(study: Study, name: str, option: str) -> None:
+    """A judge says the same of every row."""
+    rater = builders.judge(study, name)
+    for sheet in study.sheets.all():
+        for work in annotating.assign(rater=rater, rows=sheet.rows.all()):
+            builders.label(work, {(sheet.columns.get().name, "preference"): option})
+            annotating.submit(assignment=work)
 
 
 def report(study: Study, **filters: Any) -> StudyReport:
@@ -225,11 +236,7 @@ def test_the_report_says_which_system_is_preferred(texts: Study, mara: User) -> 
 def test_a_judge_that_likes_the_left_is_told_so_and_its_order_is_held_against_peoples(texts: Study, mara: User) -> None:
     study = paired(texts, mara, seed=["a"])
     judge(study, "anna", the_longer)
-    left = builders.judge(study, "lefty")
-    for sheet in study.sheets.all():
-        for work in annotating.assign(rater=left, rows=sheet.rows.all()):
-            builders.label(work, {(sheet.columns.get().name, "preference"): "left"})
-            annotating.submit(assignment=work)
+    choose(study, "lefty", "left")
 
     found = tables(study)
 
@@ -240,6 +247,8 @@ def test_a_judge_that_likes_the_left_is_told_so_and_its_order_is_held_against_pe
     assert place["lefty", "the left text to the right one"]["share"] == 1.0
     told = [sentence.text for sentence in answers_of(report(study)).told[0].sentences if sentence.warns]
     assert "The judge “lefty” always prefers the left text, whoever wrote it" in told[-1]
+    # Its order is chance, and no sentence holds it against that of people.
+    assert not any("puts" in sentence.text for sentence in answers_of(report(study)).told[0].sentences)
     assert not any("The group of people" in text for text in told)
 
 
@@ -296,7 +305,7 @@ def test_models_texts_for_a_row_are_paired_too(mara: User) -> None:
     [row] = sheet.rows
     said = [block.text for block in row.evidence]
     assert said[0] == "Soup"
-    assert {"Boil it.", "Eat it.", "Cook."} <= set(said)
+    assert {"Boil it.", "\nEat it.", "Cook."} <= set(said)  # with the empty line between
     assert "Old." not in said  # a model's last text counts
     assert {row.facets["left_system"], row.facets["right_system"]} == {"a/model", "other"}
     assert row.of == 7
@@ -453,10 +462,7 @@ def test_items_that_nobody_has_come_to_make_no_interval(texts: Study, mara: User
 def test_without_a_common_order_no_order_is_held_against_peoples(texts: Study, mara: User) -> None:
     study = paired(texts, mara, seed=["a"], beside=["beta-2"])
     judge(study, "anna", the_longer)
-    robot = builders.judge(study, "robot")
-    for work in annotating.assign(rater=robot, rows=study.sheets.get().rows.all()):
-        builders.label(work, {(study.sheets.get().columns.get().name, "preference"): "left"})
-        annotating.submit(assignment=work)
+    choose(study, "robot", "left")
     assert "better.preference.orders-alike" in tables(study)
     apart = {"left_system": "x", "right_system": "y"}
     Row.objects.filter(sheet__study=study, facets__left_system="alpha-1").update(facets=apart)
@@ -469,7 +475,7 @@ def test_the_first_page_of_a_study_of_texts_says_that_pairs_can_be_made(
     texts: Study, mara: User, client_of: ClientOf
 ) -> None:
     page = f"/studies/{texts.slug}/"
-    step = '<a href="/studies/answers/derive/">Two texts side by side</a>'
+    step = '<a href="/studies/answers/derive/?deriver=text-pairs">Two texts side by side</a>'
     assert client_of(mara).get(page).content.decode().count(step) == 1
     made = paired(texts, mara)
     assert step not in client_of(mara).get(f"/studies/{made.slug}/").content.decode()
@@ -520,3 +526,87 @@ def test_the_order_of_one_topic_is_that_of_its_pairs(mara: User) -> None:
     assert best(facets={"topic": ("tea",)}) == ("one", 1.0, 4)
     assert best(facets={"topic": ("rice",)}) == ("two", 1.0, 3)
     assert best() == ("one", pytest.approx(4 / 7), 7)
+
+
+def test_two_judges_compared_have_a_line_with_both_values(texts: Study, mara: User, api_of: ApiOf) -> None:
+    study = paired(texts, mara, seed=["a"])
+    judge(study, "anna", the_longer)
+    for name, option in (("lefty", "left"), ("righty", "right")):
+        choose(study, name, option)
+        freeze(study=study, title=name, filters=Filters(judges=(name,), n_draws=0), by=mara)
+    first, second = study.reports.order_by("pk").values_list("pk", flat=True)
+    moves = api_of(mara).get(f"/api/v1/studies/pairs/reports/{first}/compared/{second}/").json()["moves"]
+    order = [move for move in moves if move["table"] == "better.preference.order" and move["number"] == "preferred"]
+    assert [move["row"].split(" | ")[0] for move in order] == ["the judge"] * 3
+    assert all(move["only_in"] == "" and move["difference"] for move in order)
+
+
+def test_a_judge_by_two_normalisations_is_compared_with_itself(texts: Study, mara: User) -> None:
+    study = paired(texts, mara, seed=["a"])
+    choose(study, "lefty", "left")
+    contents, filters = contents_of(report(study)), Filters(judges=("lefty",))
+    anew = replace(filters, normalisations={"lefty": "character"})
+    for one in same_judge((contents, filters), (contents, anew)):
+        [order] = [of for of in one.tables if of.key == "better.preference.order"]
+        assert {line["by"] for line in lines(order)} == {"the judge"}
+    assert same_judge((contents, filters), (contents, filters)) == (contents, contents)
+    assert [named_judge(filters), named_judge(anew)] == ["lefty", "lefty (character)"]
+
+
+def test_rows_of_the_same_number_on_two_sheets_are_two_items() -> None:
+    scheme = load_scheme(doors.shipped_schemes()["text-pairs"].read_text(encoding="utf-8"))
+    written = [
+        SourceText(1, "Boil it.", "a/model", "general", "stop"),
+        SourceText(2, "Fry it.", "other", "general", "stop"),
+    ]
+
+    def sheet(title: str, *names: str) -> SourceSheet:
+        rows = [
+            SourceRow(number, name, "", "", "", evidence=[], facets={}, texts=written)
+            for number, name in enumerate(names)
+        ]
+        return SourceSheet(title, [], rows)
+
+    source = Source(load_scheme(builders.SCHEME), [sheet("Soups", "1", "2"), sheet("Stews", "1")])
+    made = [row for of in pairs.of_written(source, scheme, {"seed": ["1"]}) for row in of.rows]
+    assert [row.facets["item"] for row in made] == ["Soups · 1", "2", "Stews · 1"]
+    assert [row.evidence[0].text for row in made] == ["1", "2", "1"]  # what is shown stays
+
+
+def test_of_systems_that_have_nothing_between_them_none_is_first(texts: Study, mara: User) -> None:
+    study = paired(texts, mara, seed=["a"])
+    judge(study, "anna", lambda left, right, row: "")
+    said = [sentence.text for sentence in answers_of(report(study, by="document", n_draws=50)).told[0].sentences]
+    assert said[0].startswith("People: “alpha-1” is preferred in 50.0 %")
+    assert not any("is first" in text for text in said)
+
+
+def test_who_chooses_by_the_text_where_sides_never_changed_does_not_always_choose_the_left(mara: User) -> None:
+    """Of “one” and “two” the left text is chosen, whoever wrote it; “three” always stood right, and is chosen."""
+    study = builders.study("pairs", of=scheme_of("text-pairs"), by=mara)
+    sides = [("one", "two"), ("two", "one")] * 4 + [("one", "three")] * 4
+    rows = "row,item,left_system,right_system,evidence_left,evidence_right\n" + "".join(
+        f"{n},item {n},{left},{right},Because {n}.,Since {n}.\n" for n, (left, right) in enumerate(sides, start=1)
+    )
+    import_rows(study=study, rows=table(rows))
+    judge(study, "anna", lambda left, right, row: right if right == "three" else left)
+    place, *_longer = lines(tables(study)["better.preference.place-and-length"])
+    assert place["share"] == 1.0  # as far as sides tell
+    assert not any("always prefers" in sentence.text for sentence in answers_of(report(study)).told[0].sentences)
+
+
+def test_the_demo_has_a_study_of_pairs_that_people_and_a_judge_compare(client_of: ClientOf) -> None:
+    study = demo_study.build()
+    assert demo_study.build() == study
+    assert study.derived_from is not None
+    assert study.derived_from.slug == demo_study.TEXTS
+    assert [len(rows_of(study)), study.sheets.count()] == [36, 3]
+    assert "" in {line.strip() for line in "\n".join(block.text for block in rows_of(study)[0].blocks).splitlines()}
+    order = lines(tables(study)["better.preference.order"])
+    assert [(line["by"], line["system"]) for line in order] == [
+        ("People", "aster-large"), ("People", "cedar-chat"), ("People", "birch-mini"),
+    ]  # fmt: skip
+    assert study.runs.get().judge.name == demo_study.JUDGE
+    page = client_of(User.objects.get(username="annotator")).get("/work/")
+    assert "Mails" in page.content.decode()
+    assert doors.demos()[-1] is demo_study.DEMO  # its judge works behind those of the first demo

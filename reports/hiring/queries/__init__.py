@@ -33,6 +33,7 @@ from reports.hiring.queries.splitting import (
     development_rows,
     fitted_count,
     fitted_rows,
+    groups_of,
     left_out_names,
     looks_at,
     part_counts,
@@ -44,6 +45,7 @@ from reports.hiring.queries.splitting import (
     shown_names,
     split_of,
     test_names,
+    units_of,
 )
 from reports.hiring.queries.supervising import (
     n_to_supervise,

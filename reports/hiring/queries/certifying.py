@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ import numpy as np
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext_lazy
 
-from annotation.models import Label, Question, Rater, Study
+from annotation.models import Label, Question, Rater, Row, Study
 from judges.lineage.queries import weighed
 from judges.methods.prompt_files import questions_for
 from judges.models import Judge, Run
@@ -20,10 +21,10 @@ from judges.runs import evidence
 from llm.models import LanguageModel
 from reports import doors
 from reports.data.label_table import canonical_json
-from reports.hiring.cells import JudgeCells, judge_cells, part_of
+from reports.hiring.cells import JudgeCells, items_of, judge_cells, part_of
 from reports.hiring.documents import APPROXIMATE, clusters_of, judged_of
 from reports.hiring.queries.labels import question_name, study_table
-from reports.hiring.queries.splitting import left_out_names, shown_names, test_names
+from reports.hiring.queries.splitting import groups_of, left_out_names, shown_names, test_names
 from reports.models import Certificate, Split, TestLook
 
 if TYPE_CHECKING:
@@ -139,15 +140,22 @@ def _without_names(identity: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def most_cells(study: Study, question: Question, unit: str) -> int:
-    """Cells of the largest document (row, or sheet) that the judge can be asked to answer, so that it is known before
-    anybody labels. One query."""
+    """Cells of the largest document (row, item or sheet) that the judge can be asked to answer, so that it is known
+    before anybody labels. One query, three by items."""
     sheets = study.sheets.annotate(
         n_columns=Count("columns", filter=Q(columns__section=question.section_id), distinct=True),
         n_rows=Count("rows", distinct=True),
     )
+    found = list(sheets.values_list("pk", "n_columns", "n_rows"))
+    if unit == Split.Unit.ITEM:
+        columns_of = {sheet: columns for sheet, columns, _rows in found}
+        of_item: Counter[str] = Counter()
+        groups = groups_of(study, unit)
+        for pk, sheet in Row.objects.filter(sheet__study=study).values_list("pk", "sheet_id"):
+            of_item[groups[pk]] += columns_of[sheet]
+        return max([1, *of_item.values()])
     by_sheet = unit == Split.Unit.SHEET
-    sizes = [columns * (rows if by_sheet else 1) for columns, rows in sheets.values_list("n_columns", "n_rows")]
-    return max([1, *sizes])
+    return max([1, *(columns * (rows if by_sheet else 1) for _sheet, columns, rows in found)])
 
 
 def development_cells(study: Study, rater: Rater, question: Question) -> JudgeCells:
@@ -233,8 +241,10 @@ def test_size(study: Study, rater: Rater, question: Question, unit: str) -> Test
     names = test_names(study) - left_out_names(study)
     inside = made.at(part_of(made.row, table, names) & made.known)
     labelled = set(np.unique(clusters_of(inside, unit)).tolist())
+    # Of rows that are of no item each is one.
+    of_items = items_of(table).tolist() if unit == Split.Unit.ITEM else range(len(table.rows))
     could = {
-        row.sheet if unit == Split.Unit.SHEET else place
+        row.sheet if unit == Split.Unit.SHEET else of_items[place]
         for place, row in enumerate(table.rows)
         if not row.withdrawn and (table.sheets[row.sheet], row.name) in names
     }

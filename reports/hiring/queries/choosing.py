@@ -13,7 +13,7 @@ from base.text import natural
 from judges.methods import WITHOUT_LENGTHS
 from judges.models import Judge, Run
 from reports.hiring.cells import judge_cells, normalisations_of, part_of, score_kind
-from reports.hiring.documents import judged_of
+from reports.hiring.documents import clusters_of, judged_of
 from reports.hiring.queries.labels import study_table
 from reports.hiring.queries.splitting import left_out_names, shown_names, test_names
 from reports.models import Split
@@ -79,7 +79,7 @@ def candidates(study: Study, *, epsilon: float) -> list[Candidate]:
                 if not made.row.size:
                     continue
                 kept = made.at(made.known & ~part_of(made.row, table, outside))
-                right = clustered_mean(1 - kept.wrong, kept.row)
+                right = clustered_mean(1 - kept.wrong, clusters_of(kept, Split.Unit.ITEM))
                 candidate = Candidate(
                     judge=entry.code,
                     question=name,
@@ -98,7 +98,7 @@ def candidates(study: Study, *, epsilon: float) -> list[Candidate]:
                     coverage=None,
                     error=None,
                 )
-                judged = judged_of(kept, Split.Unit.ROW)
+                judged = judged_of(kept, Split.Unit.ITEM)  # rows, where they are of no items
                 points = development_points(
                     judged, epsilon=epsilon, most=max(judged.most, 1), n_clusters=max(judged.n_clusters, 1)
                 )

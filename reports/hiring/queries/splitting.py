@@ -24,24 +24,43 @@ def split_of(study: Study) -> Split | None:
 def parts_of(study: Study, split: Split | None = None) -> dict[int, bool]:
     """Row -> whether it is for the test; empty where the study is not split. Two queries, three without `split`.
 
-    A row that came after the split has the part of its sheet where sheets were drawn, else the one that the seed and
-    its own number give it.
+    A row that came after the split has the part of its sheet or item where these were drawn, else the one that the
+    seed and its own number give it.
     """
     split = split or split_of(study)
     if split is None:
         return {}
     parts = dict(split.rows.values_list("row_id", "test"))
-    of_sheet: dict[int, bool] = {}
-    rows = list(Row.objects.filter(sheet__study=study).order_by("pk").values_list("pk", "sheet_id"))
-    for pk, sheet in rows:
+    groups = groups_of(study, split.unit)
+    of_group: dict[str, bool] = {}
+    for pk, group in groups.items():
         if pk in parts:
-            of_sheet.setdefault(sheet, parts[pk])
-    for pk, sheet in rows:
+            of_group.setdefault(group, parts[pk])
+    for pk, group in groups.items():
         if pk not in parts:
-            by_sheet = split.unit == Split.Unit.SHEET
-            chance = rank(split.seed, f"sheet {sheet}" if by_sheet else str(pk)) < split.share / 100
-            parts[pk] = of_sheet.get(sheet, chance) if by_sheet else chance
+            parts[pk] = of_group.get(group, rank(split.seed, group) < split.share / 100)
     return parts
+
+
+def groups_of(study: Study, unit: str) -> dict[int, str]:
+    """Row -> the name of what is drawn with it as a whole: its sheet, the item of its two texts, or itself. One
+    query."""
+    comparison = study.scheme.parsed.comparison if unit == Split.Unit.ITEM else None
+    rows = Row.objects.filter(sheet__study=study).order_by("pk")
+    if unit == Split.Unit.SHEET:
+        return {pk: f"sheet {sheet}" for pk, sheet in rows.values_list("pk", "sheet_id")}
+    if comparison is None:
+        return {pk: str(pk) for pk in rows.values_list("pk", flat=True)}
+    items = ((pk, comparison.item_of(facets)) for pk, facets in rows.values_list("pk", "facets"))
+    return {pk: f"item {item}" if item else str(pk) for pk, item in items}
+
+
+def units_of(study: Study) -> list[Split.Unit]:
+    """What can be drawn in a study, the usual one first. Where rows are two texts for an item, no rows by themselves:
+    another pair of an item's texts tells of this one."""
+    comparison = study.scheme.parsed.comparison
+    by_item = comparison is not None and comparison.item is not None
+    return [Split.Unit.ITEM if by_item else Split.Unit.ROW, Split.Unit.SHEET]
 
 
 def rank(seed: int, name: str) -> float:

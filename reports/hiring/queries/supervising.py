@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from annotation.models import Assignment, ExperimentSeat, Label, Look, Rater
 from reports.hiring.queries.certifying import changes
 from reports.hiring.queries.labels import answer_key, decided_in_the_lens, key_of_code
+from reports.hiring.queries.splitting import groups_of
 from reports.models import Accepted, Certificate, Revocation, Split, TakeoverRow
 
 if TYPE_CHECKING:
@@ -215,23 +216,22 @@ def _wrong(code: str, said: Sequence[str]) -> float:
 
 
 def n_to_supervise(certificate: Certificate) -> int:
-    """How many drawn documents have an accepted cell, or sheets with such documents where these were drawn, as
-    `watch_of` counts them; without those that were withdrawn before anybody had finished them. One query, a second one
-    where some were withdrawn."""
-    if by_sheet(certificate):
-        return len(_drawn_of_sheets(certificate))
-    return len({row for _takeover, _sheet, row in _waited_for(certificate)})
+    """How many drawn documents have an accepted cell, or sheets or items with such documents where these were drawn, as
+    `watch_of` counts them; without those that were withdrawn before anybody had finished them. Queries as of
+    `_waited_for`, one more where sheets or items were drawn."""
+    if not by_row(certificate):
+        return len(_drawn_together(certificate))
+    return len({row for _takeover, row in _waited_for(certificate)})
 
 
-def _waited_for(certificate: Certificate) -> list[tuple[int, int, int]]:
-    """(takeover, sheet, row) of the drawn documents with an accepted cell, in the order of takeovers. Not those that
-    were withdrawn before somebody had finished them as `supervised` counts it: submitted without a look at others'
-    labels, or with answers from before it."""
+def _waited_for(certificate: Certificate) -> list[tuple[int, int]]:
+    """(takeover, row) of the drawn documents with an accepted cell, in the order of takeovers. Not those that were
+    withdrawn before somebody had finished them as `supervised` counts it: submitted without a look at others' labels,
+    or with answers from before it. One query, a second one where some were withdrawn."""
     accepted = Accepted.objects.filter(takeover=OuterRef("takeover"), assignment__row=OuterRef("row"))
     drawn = TakeoverRow.objects.filter(Exists(accepted), takeover__certificate=certificate, drawn=True)
-    told = drawn.order_by("takeover", "row").values_list("takeover", "row__sheet", "row", "row__withdrawn_at")
-    found = list(told)
-    withdrawn = {row: at for _takeover, _sheet, row, at in found if at is not None}
+    found = list(drawn.order_by("takeover", "row").values_list("takeover", "row", "row__withdrawn_at"))
+    withdrawn = {row: at for _takeover, row, at in found if at is not None}
     finished = set[int]()
     if withdrawn:
         look = Look.objects.filter(
@@ -250,64 +250,67 @@ def _waited_for(certificate: Certificate) -> list[tuple[int, int, int]]:
             assert one.submitted_at is not None
             if one.asks_key(section) and one.submitted_at <= withdrawn[one.row_id]:
                 finished.add(one.row_id)
-    return [(takeover, sheet, row) for takeover, sheet, row, at in found if at is None or row in finished]
+    return [(takeover, row) for takeover, row, at in found if at is None or row in finished]
 
 
-def by_sheet(certificate: Certificate) -> bool:
-    """Whether whole sheets were drawn, so that these count as documents."""
-    return bool(certificate.request["split"]["unit"] == Split.Unit.SHEET)
+def by_row(certificate: Certificate) -> bool:
+    """Whether documents were drawn, and no sheets or items that count as such."""
+    return bool(certificate.request["split"]["unit"] == Split.Unit.ROW)
 
 
-def whole_sheets(certificate: Certificate, found: Collection[Supervised]) -> list[tuple[int, Supervised]]:
-    """Of a certificate by sheets what counts: (sheet, document), sheets in the order in which they were finished.
+def drawn_wholes(certificate: Certificate, found: Collection[Supervised]) -> list[tuple[str, Supervised]]:
+    """Of a certificate by sheets or items what counts: (sheet or item, document), in the order in which they were
+    finished.
 
     A sheet counts once all of its drawn documents are finished, and stays as it was then: one that grew while others
     came in would be looked at again with what is known of these, and a sequence of such looks promises nothing. So a
     document that nobody could judge until then is left out for good. Where two takeovers drew documents of one sheet,
-    the first one counts. Queries as of `_waited_for`.
+    the first one counts. The same goes for an item. Queries as of `_waited_for`, and one more.
     """
-    of_sheet = _drawn_of_sheets(certificate)
-    sheet_of = {row: sheet for sheet, rows in of_sheet.items() for row in rows}
-    left = {sheet: set(rows) for sheet, rows in of_sheet.items()}
-    mine: dict[int, dict[int, Supervised]] = defaultdict(dict)
-    done: list[tuple[int, Supervised]] = []
+    of_whole = _drawn_together(certificate)
+    whole_of = {row: whole for whole, rows in of_whole.items() for row in rows}
+    left = {whole: set(rows) for whole, rows in of_whole.items()}
+    mine: dict[str, dict[int, Supervised]] = defaultdict(dict)
+    done: list[tuple[str, Supervised]] = []
     for one in found:  # in the order in which they were finished
-        sheet = sheet_of.get(one.row)
-        if sheet is None or not left[sheet]:
+        whole = whole_of.get(one.row)
+        if whole is None or not left[whole]:
             continue
-        mine[sheet][one.row] = one
-        left[sheet].discard(one.row)
-        if not left[sheet]:
-            done += [(sheet, document) for document in mine[sheet].values()]
+        mine[whole][one.row] = one
+        left[whole].discard(one.row)
+        if not left[whole]:
+            done += [(whole, document) for document in mine[whole].values()]
     return done
 
 
-def _latest(found: Collection[Supervised]) -> list[tuple[int, Supervised]]:
+def _latest(found: Collection[Supervised]) -> list[tuple[str, Supervised]]:
     """Of a certificate by documents what counts: of each document what was found last, and there."""
     last = {one.row: one for one in found}
-    return [(one.row, one) for one in found if last[one.row] is one]
+    return [(str(one.row), one) for one in found if last[one.row] is one]
 
 
-def _drawn_of_sheets(certificate: Certificate) -> dict[int, set[int]]:
-    """Sheet -> its drawn documents that are waited for, of the first takeover that drew any there. Queries as of
-    `_waited_for`."""
-    of_sheet: dict[int, tuple[int, set[int]]] = {}
-    for takeover, sheet, row in _waited_for(certificate):
-        first, rows = of_sheet.setdefault(sheet, (takeover, set()))
+def _drawn_together(certificate: Certificate) -> dict[str, set[int]]:
+    """Sheet or item -> its drawn documents that are waited for, of the first takeover that drew any there. Queries as
+    of `_waited_for`, and one more."""
+    groups = groups_of(certificate.study, certificate.request["split"]["unit"])
+    of_whole: dict[str, tuple[int, set[int]]] = {}
+    for takeover, row in _waited_for(certificate):
+        first, rows = of_whole.setdefault(groups[row], (takeover, set()))
         if first == takeover:
             rows.add(row)
-    return {sheet: rows for sheet, (_takeover, rows) in of_sheet.items()}
+    return {whole: rows for whole, (_takeover, rows) in of_whole.items()}
 
 
 def watch_of(certificate: Certificate) -> Watch:
-    """The confidence sequence of the error of what was accepted, as it stands. Queries as of `supervised`, one more by
-    sheets."""
+    """The confidence sequence of the error of what was accepted, as it stands. Queries as of `supervised`, by sheets or
+    items those of `_drawn_together` too."""
     from reports.stats.hiring.supervision import watch
 
     found = supervised(certificate)
-    counted = whole_sheets(certificate, found) if by_sheet(certificate) else _latest(found)
-    wrong = [share for _cluster, one in counted for share in (*one.wrong, *[math.nan] * one.unjudged)]
-    cluster = [place for place, one in counted for _cell in range(len(one.wrong) + one.unjudged)]
+    counted = _latest(found) if by_row(certificate) else drawn_wholes(certificate, found)
+    wrong = [share for _whole, one in counted for share in (*one.wrong, *[math.nan] * one.unjudged)]
+    number = {whole: at for at, whole in enumerate(dict.fromkeys(whole for whole, _one in counted))}
+    cluster = [number[whole] for whole, one in counted for _cell in range(len(one.wrong) + one.unjudged)]
     return watch(
         wrong,
         cluster,

@@ -517,7 +517,7 @@ def test_a_sheet_is_supervised_once_all_of_it_is_finished_and_stays_as_it_was() 
         finished = Counter(one.row.sheet_id for one in mine[:done])
         watched = queries.watch_of(certificate)
         assert watched.n_clusters == sum(finished[sheet] == n for sheet, n in of_sheet.items())
-        found = supervising.whole_sheets(certificate, supervising.supervised(certificate))
+        found = supervising.drawn_wholes(certificate, supervising.supervised(certificate))
         counted.append([(place, one.wrong) for place, one in found])
     assert len({place for place, _wrong in counted[-1]}) == 4
     for before, after in itertools.pairwise(counted):
