@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import zipfile
-import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
-from annotation.exchange.tables import Problems, TableError
-from base.sentences import gettext_noop
+from annotation.exchange.tables import Problems
 
 
 class Span(NamedTuple):
@@ -69,17 +66,3 @@ class Source(Protocol):
 
     @property
     def raters_of_files(self) -> tuple[str, ...]: ...
-
-
-def unpacked(packed: zipfile.ZipFile, path: str, name: str) -> bytes:
-    """What a ZIP called `name` has under a path.
-
-    Raises:
-        TableError: it is locked or broken.
-    """
-    try:
-        return packed.read(path)
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
-        raise TableError(
-            gettext_noop("“%(part)s” of “%(file)s” cannot be unpacked: it is locked or broken."), part=path, file=name
-        ) from error

@@ -3,7 +3,8 @@
     doccano   {"id": 7, "text": "…", "label": [[0, 4, "PER"]]}, or "entities" as objects; of classes ["glad"]
     Prodigy   {"text": "…", "spans": [{"start": 0, "end": 4, "label": "PER"}], "answer": "accept", "_annotator_id": "…"}
 
-Both count code points. doccano writes a file for each annotator, which is called as they are.
+Prodigy counts code points; doccano counts units of UTF-16, since people mark words in a browser there. doccano writes a
+file for each annotator, which is called as they are.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any, BinaryIO, Literal
 
 from annotation.exchange.json_reading import Json, elements, objects_of_lines, text_of, whole
 from annotation.exchange.marked.documents import Document, Given, Span
+from annotation.exchange.marked.texts import Utf16, is_wide
 from annotation.exchange.records import names_raters, names_rows
 from annotation.exchange.tables import Problems
 from base.sentences import gettext_noop
@@ -45,6 +47,7 @@ BESIDE = frozenset(
 )
 _SESSION = re.compile(r"\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d")
 _ANSWERS = frozenset({"accept", "reject", "ignore"})
+_MANUAL = frozenset({"ner_manual", "spans_manual"})  # how Prodigy shows texts in which all words are marked
 
 
 def objects(stream: BinaryIO, name: str, *, is_list: bool) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -84,7 +87,10 @@ def program_of(of: Mapping[str, Any]) -> Program | Literal["", "either"]:
 
 
 def _is_task(of: Mapping[str, Any]) -> bool:
-    """Whether an object is a task of Prodigy in which words are marked or options chosen."""
+    """Whether an object is a task of Prodigy in which words are marked or options chosen. Where somebody marked none it
+    need not have “spans”."""
+    if of.get("_view_id") in _MANUAL:
+        return True
     if isinstance(of.get("spans"), list):
         return of.get("answer") in _ANSWERS or all(_prodigy_span(one) for one in of["spans"])
     is_answered = of.get("answer") in _ANSWERS or "_task_hash" in of
@@ -141,7 +147,9 @@ class JsonSource:
         marked = marked if isinstance(marked, list) else []
         if self.program == Program.CLASSES:
             given = [Given(chosen=tuple(map(text_of, marked)))]
-        elif (spans := _spans(line, marked, _doccano_span, problems)) is not None:
+        elif (spans := _spans(line, marked, _doccano_span, problems)) is not None and (
+            spans := _of_units(line, text, spans, problems)
+        ) is not None:
             given = [Given(spans=spans)]
         else:
             return None
@@ -166,7 +174,9 @@ class JsonSource:
                     ),
                 )
                 return None
-            marked = of.get("spans")
+            marked = of.get("spans", [] if view in _MANUAL else None)
+            if of.get("relations"):
+                known["relations"] = text_of(of["relations"])
             if isinstance(marked, list) and not (isinstance(accepted, list) and (view == "choice" or not marked)):
                 spans = _spans(line, marked, _prodigy_span, problems)
                 if spans is None:
@@ -258,4 +268,27 @@ def _spans(line: int, marked: list[Any], of: Any, problems: Problems) -> tuple[S
             )
             return None
         found.append(Span(span[0], span[1], text_of(span[2])))
+    return tuple(found)
+
+
+def _of_units(line: int, text: str, spans: tuple[Span, ...], problems: Problems) -> tuple[Span, ...] | None:
+    """The code points of stretches of units of UTF-16. None where one of them is none, which `problems` says."""
+    if not is_wide(text):
+        return spans
+    units, found = Utf16.of(text), []
+    for span in spans:
+        start, end = units.code_point(span.start), units.code_point(span.end)
+        if start is None or end is None:
+            problems.add(
+                line,
+                gettext_noop(
+                    "“%(label)s” from %(start)s to %(end)s is no stretch of the text as doccano counts: an emoji is "
+                    "two units (UTF-16), unless the project counts grapheme clusters, which cannot be read here."
+                ),
+                label=span.label,
+                start=span.start,
+                end=span.end,
+            )
+            return None
+        found.append(Span(start, end, span.label))
     return tuple(found)

@@ -81,14 +81,14 @@ class MarkedLabels(MarkedTable):
 
     def records(self, problems: Problems) -> Iterator[Record]:
         for document in self.source.documents(problems):
-            known = {"row": document.name, "rater": document.rater, **document.known}
+            known = {"row": storable(document.name), "rater": storable(document.rater), **document.known}
             if not known["rater"]:
                 del known["rater"]
             text = MarkedText(document.text, document.starts)
             for given in document.given:
                 said = _said(document, given, text, problems)
                 if said is not None:
-                    question = {"question": given.question} if given.question else {}
+                    question = {"question": storable(given.question)} if given.question else {}
                     yield Record(document.line, {**known, **question, "answer": said})
             if not document.given:
                 yield Record(document.line, {**known, "answer": ""})
@@ -136,11 +136,10 @@ def _said(document: Document, given: Given, text: MarkedText, problems: Problems
         else:
             start, end = stretch
             whole = text.words(span.start, span.end)
-            spans.append({"start": start, "end": end, "text": whole, "labels": [span.label]})
+            spans.append({"start": start, "end": end, "text": whole, "labels": [storable(span.label)]})
     if problems.total > total:
         return None
-    value = {"spans": spans, "blocks": text.extents, "text": text.digest}
-    return json.dumps({"type": SPANS, "value": value}, ensure_ascii=False)
+    return json.dumps({"type": SPANS, "value": text.result(spans)}, ensure_ascii=False)
 
 
 @dataclass(frozen=True)
@@ -164,7 +163,8 @@ class MarkedRows(MarkedTable):
             if key not in seen:
                 seen.add(key)
                 # Its text is first of what the row has to read, so that it begins with the blocks that are marked.
-                yield Record(document.line, {"row": document.name, "text": storable(document.text), **about})
+                texts = {"row": storable(document.name), "text": storable(document.text)}
+                yield Record(document.line, {**texts, **about})
 
 
 def opened(source: Source, of: type[MarkedTable], table: FileTable) -> MarkedTable:

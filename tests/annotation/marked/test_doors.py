@@ -14,14 +14,14 @@ from pytest_django import Settings
 from annotation.models import Import, Study
 from tests import builders
 from tests.annotation.marked import studies
-from tests.annotation.marked.studies import ENTRIES, SPANS, TEXT, lines, packed, said
+from tests.annotation.marked.studies import ENTRIES, TEXT, UNITS, lines, packed, said
 from tests.builders import ApiOf, ClientOf
 from work import actions as work
 
 pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
-OF_ANNA = lines({"id": 7, "text": TEXT, "label": SPANS})
-OF_BEN = lines({"id": 7, "text": TEXT, "label": SPANS[:2]})
+OF_ANNA = lines({"id": 7, "text": TEXT, "label": UNITS})
+OF_BEN = lines({"id": 7, "text": TEXT, "label": UNITS[:2]})
 BOTH = packed({"anna.jsonl": OF_ANNA, "ben.jsonl": OF_BEN})
 FOUND = {("7", "anna", "names"): ENTRIES, ("7", "ben", "names"): ENTRIES[:2]}
 
