@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from annotation.answers.base import AnswerRefused, tidy
-from annotation.answers.places import Place, places_in, read_places, written_places
+from annotation.answers.places import MOST, Place, places_in, read_places, written_places
 from annotation.scheme.spec import ItemField, ItemsSpec, QuestionSpec
 from base.sentences import gettext_noop
 
@@ -138,7 +138,17 @@ def from_spans(spec: QuestionSpec, value: Mapping[str, Any]) -> list[dict[str, A
     of_all = [*(known[entry] for entry in sorted(known)), *new]
     if own.place is None:
         return [record for record, _places in of_all]
-    return [{**record, own.place.key: written_places(sorted(set(places)))} for record, places in of_all]
+    found = [(record, sorted(set(places))) for record, places in of_all]
+    if long := next((record for record, places in found if len(places) > MOST), None):
+        raise AnswerRefused(
+            gettext_noop(
+                "“%(words)s…” reaches over more than %(most)s paragraphs of the text, which is the most that one entry "
+                "takes. Mark its parts."
+            ),
+            words=tidy(str(long[own.said[0].key]))[:40],
+            most=MOST,
+        )
+    return [{**record, own.place.key: written_places(places)} for record, places in found]
 
 
 def _record(spec: QuestionSpec, span: Mapping[str, Any], label: str) -> dict[str, Any]:

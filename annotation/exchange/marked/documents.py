@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 from annotation.exchange.tables import Problems
+from base.sentences import gettext_noop
+
+NO_TEXT = gettext_noop("This line has no “text”.")
 
 
 class Span(NamedTuple):
@@ -59,7 +62,8 @@ class Source(Protocol):
     """
 
     def documents(self, problems: Problems) -> Iterator[Document]:
-        """
+        """All that have a text, with what is marked in them as far as `problems` says nothing else.
+
         Raises:
             TableError: from here on the file is not readable.
         """

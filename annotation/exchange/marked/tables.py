@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from annotation.answers import AnswerKind, AnswerRefused, Value
 from annotation.answers.places import places_in
 from annotation.answers.spans import SPANS, refuse_unsaid
 from annotation.exchange.json_reading import Json, Record, RecordTable, cell_of_row
-from annotation.exchange.marked.documents import Document, Given, Source
+from annotation.exchange.marked.documents import NO_TEXT, Document, Given, Source
 from annotation.exchange.marked.json_objects import BESIDE, RAW
 from annotation.exchange.marked.texts import MarkedText
 from annotation.exchange.tables import FileTable, Problems, TableError, check_headings
@@ -142,6 +142,17 @@ def _said(document: Document, given: Given, text: MarkedText, problems: Problems
     return json.dumps({"type": SPANS, "value": text.result(spans)}, ensure_ascii=False)
 
 
+@dataclass
+class _OfTexts(Problems):
+    """The problems of a file of which only the texts are read: `of` is told what is wrong with these."""
+
+    of: Problems = field(kw_only=True)
+
+    def add(self, line: int, template: str, **values: int | str) -> None:
+        if template == NO_TEXT:
+            self.of.add(line, template, **values)
+
+
 @dataclass(frozen=True)
 class MarkedRows(MarkedTable):
     """The texts, each once, though several people marked words in it."""
@@ -156,7 +167,7 @@ class MarkedRows(MarkedTable):
 
     def records(self, problems: Problems) -> Iterator[Record]:
         seen = set[tuple[str, str, str]]()
-        for document in self.source.documents(Problems(self.name)):
+        for document in self.source.documents(_OfTexts(self.name, parts=problems.parts, of=problems)):
             about = {storable(key): cell_of_row(said) for key, said in document.about.items()}
             digest = MarkedText(document.text, document.starts).digest
             key = (about.get("sheet", ""), document.name, digest)

@@ -89,14 +89,13 @@ class MarkedText:
     def moved(self, span: Mapping[str, Any]) -> dict[str, int]:
         """The `start` and `end` of a span of Label Studio as `stored`. It counts code points; before version 1.5 it
         counted units of UTF-16, which is told by the words that a span says that it has."""
-        at = span.get("start"), span.get("end")
-        start, end = at
+        start, end = span.get("start"), span.get("end")
         if type(start) is not int or type(end) is not int or self._text is None:
             return {}
         if self._units is not None and isinstance(words := span.get("text"), str) and self._text[start:end] != words:
-            of_units = self._units.code_point(start), self._units.code_point(end)
-            if None not in of_units and self._text[slice(*of_units)] == words:
-                start, end = of_units  # type: ignore[assignment]  # none is None
+            first, last = self._units.code_point(start), self._units.code_point(end)
+            if first is not None and last is not None and self._text[first:last] == words:
+                start, end = first, last
         return {"start": self.stored(start), "end": self.stored(end)}
 
     @cached_property

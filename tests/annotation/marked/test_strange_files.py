@@ -5,6 +5,9 @@ from __future__ import annotations
 import io
 import json
 import time
+import tracemalloc
+import zipfile
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -14,6 +17,7 @@ from annotation.exchange.marked import webanno_tsv
 from annotation.exchange.marked.texts import MarkedText
 from annotation.exchange.row_imports import ImportRefused
 from annotation.exchange.tables import Problems, TableError
+from annotation.exchange.zips import size_unpacked
 from annotation.models import Row
 from tests import builders
 from tests.annotation.marked import studies
@@ -285,3 +289,113 @@ def test_names_and_labels_with_signs_that_no_database_keeps() -> None:
     bring_rows(study, packed(files), "news.zip")
     bring(study, packed(files), "news.zip", every={"rater": "anna"})
     assert said(study) == {("ab", "anna", "names"): [{"words": "Ann", "type": "PER", "at": "0:0-3"}]}
+
+
+@pytest.mark.django_db
+def test_an_entry_over_more_paragraphs_than_it_takes() -> None:
+    study = studies.study()
+    text = "\n".join(f"Line {n}" for n in range(13))
+    of = {"id": 7, "text": text, "label": [[0, len(text) - 8, "PER"]]}
+    bring_rows(study, lines(of))
+    assert bring(study, lines(of)).labels == 1
+    with pytest.raises(ImportRefused) as refused:
+        bring(study, lines({**of, "label": [[0, len(text), "PER"]]}), "ben.jsonl")
+    assert "reaches over more than 12 paragraphs of the text" in refused.value.problems[0]
+
+
+@pytest.mark.django_db
+def test_texts_come_in_whatever_is_marked_in_them_and_a_line_without_one_is_told() -> None:
+    study = studies.study()
+    good = {"id": 1, "text": "Ann", "label": [[0, 3, "PER"]]}
+    bad = [{**good, "id": 2, "label": [[0, "3", "PER"]]}, {**good, "id": 3, "text": "🙂", "label": [[0, 1, "PER"]]}]
+    assert bring_rows(study, lines(good, *bad)).rows == 3
+    binary = {"text": "Ben", "id": 4, "spans": [], "_view_id": "ner", "answer": "accept", "_is_binary": True}
+    assert bring_rows(study, lines(binary)).rows == 1
+    for data, name in ((lines(good, {"id": 9}), "a.jsonl"), (packed({"a.jsonl": lines(good, {"id": 9})}), "a.zip")):
+        with pytest.raises(ImportRefused) as refused:
+            bring_rows(study, data, name)
+        assert "line 2: This line has no “text”." in refused.value.problems[0]
+
+
+# --- ZIPs ------------------------------------------------------------------------------------------------------------
+
+AT = lines({"id": 7, "text": "Ann", "label": [[0, 3, "PER"]]})
+
+
+def zipped(files: Mapping[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", method) as archive:
+        for path, data in files.items():
+            archive.writestr(path, data)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("how", [open_labels, open_rows])
+def test_a_zip_never_unpacks_to_more_than_it_says(how: Any) -> None:
+    size = 60 * 2**20
+    honest = zipped({"anna.jsonl": b"\n" * size})
+    lying = honest.replace(size.to_bytes(4, "little"), (1000).to_bytes(4, "little"))
+    tracemalloc.start()
+    try:
+        with pytest.raises(TableError, match="unpacks to 1 files of 60 MB; at most 20000 of 50 MB"):
+            how(io.BytesIO(honest), name="news.zip", max_bytes=50 * 2**20)
+        with pytest.raises(TableError, match="cannot be unpacked: it is locked or broken"):
+            how(io.BytesIO(lying), name="news.zip", max_bytes=50 * 2**20)
+        assert tracemalloc.get_traced_memory()[1] < 5 * 2**20
+    finally:
+        tracemalloc.stop()
+    with pytest.raises(TableError, match="cannot be unpacked: it is locked or broken"):
+        how(io.BytesIO(zipped({"anna.jsonl": AT}, zipfile.ZIP_LZMA)), name="news.zip", max_bytes=2**20)
+
+
+@pytest.mark.parametrize("how", [open_labels, open_rows])
+@pytest.mark.parametrize("end", [0, 30, -1, -40], ids=str)
+def test_a_broken_zip_is_called_so(how: Any, end: int) -> None:
+    whole = zipped({"anna.jsonl": AT * 100})
+    data = whole[:end] if end else whole.replace(b"anna.jsonl", b"anna.jsonn", 1)
+    with pytest.raises(TableError, match="no ZIP that can be unpacked|cannot be unpacked: it is locked or broken"):
+        how(io.BytesIO(data), name="news.zip", max_bytes=2**20)
+
+
+@pytest.mark.parametrize("how", [open_labels, open_rows])
+def test_a_zip_of_a_version_to_come(how: Any) -> None:
+    data = bytearray(zipped({"anna.jsonl": AT}))
+    at = data.index(b"PK\x01\x02")
+    data[at + 6] = 200  # the version that is needed to unpack it
+    for name in ("news.zip", "news.xlsx"):
+        with pytest.raises(TableError):
+            how(io.BytesIO(data), name=name, max_bytes=2**20)
+
+
+def test_files_of_a_zip_that_would_be_lost() -> None:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("anna.jsonl", AT)
+        with pytest.warns(UserWarning, match="Duplicate name"):
+            archive.writestr("anna.jsonl", AT)
+    with pytest.raises(TableError, match="has the file “anna.jsonl” twice"):
+        open_labels(out, name="news.zip", max_bytes=2**20)
+    alone = zipped({"1.txt": b"Ann", "1.ann": b"", "2.ann": b"T1\tPER 0 3\tAnn\n"})
+    with pytest.raises(TableError, match="“2.ann” of “news.zip” has no text “2.txt” beside it"):
+        open_labels(io.BytesIO(alone), name="news.zip", max_bytes=2**20)
+
+
+def test_names_in_a_zip_that_are_utf_8_without_saying_so() -> None:
+    """As the programs of some systems pack them."""
+    data = zipped({"jürgen.jsonl": AT})
+    flags = bytearray(data)
+    for sign, at in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        flags[data.index(sign) + at + 1] &= 0xF7
+    table = open_labels(io.BytesIO(flags), name="news.zip", max_bytes=2**20)
+    assert table.raters_of_files == ("jürgen",)
+
+
+def test_how_large_a_file_is_once_it_is_unpacked() -> None:
+    data = lines({"id": 7, "text": "a" * 2**21, "label": []})
+    assert size_unpacked(io.BytesIO(data)) == len(data)
+    small = zipped({"anna.jsonl": data})
+    assert len(small) < 10_000
+    assert size_unpacked(io.BytesIO(small)) == len(data)
+    assert size_unpacked(io.BytesIO(small[:-1])) == len(small) - 1
+    workbook = zipped({"[Content_Types].xml": b"x" * 2**21})
+    assert size_unpacked(io.BytesIO(workbook)) == len(workbook)
