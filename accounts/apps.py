@@ -10,7 +10,13 @@ class AccountsConfig(AppConfig):
         from django.contrib import admin
 
         from accounts import signals
+        from annotation import doors
 
         signals.connect()
+        doors.register_documentation(
+            "accounts",
+            "security",
+            {"owner": "deploy#watching", "owner-log": "security#the-audit-log", "my-data": "security#personal-data"},
+        )
         # The administration has no door of its own: one would lead around the second factor.
         admin.site.login = signals.to_our_login  # type: ignore[method-assign]

@@ -31,6 +31,32 @@ class AnnotationConfig(AppConfig):
         post_migrate.connect(guard_audit, sender=self)
         pre_migrate.connect(unmark_studies, sender=self)
         post_migrate.connect(mark_studies, sender=self)
+        doors.register_documentation(
+            "annotation",
+            "plan",
+            {
+                **dict.fromkeys(["my-work", "sheet", "consent", "background"], "grid"),
+                **dict.fromkeys(["home", "studies", "demo"], "README"),
+                **dict.fromkeys(["new-study", "change-scheme", "wordings"], "scheme"),
+                "spreadsheet": "annotating#in-a-spreadsheet-offline",
+                "notes": "annotating#notes",
+                "time": "annotating#time",
+                "results": "plan#training-and-checks-with-gold",
+                "board": "plan#the-board",
+                "people": "plan#inviting",
+                "more-raters": "plan#more-raters",
+                "replan": "plan#handing-work-on",
+                "drafts": "plan#starting-from-another-raters-answers",
+                "lens": "lens",
+                **dict.fromkeys(["history", "restore"], "lens#history-and-restoring"),
+                **dict.fromkeys(["crowd", "crowd-people"], "crowd"),
+                **dict.fromkeys(["import", "import-rows", "import-labels", "import-run"], "import"),
+                **dict.fromkeys(["gold-imports", "gold-import"], "import#labels-made-elsewhere"),
+                **dict.fromkeys(["derive", "lineage"], "deriving"),
+                **dict.fromkeys(["webhooks", "webhook"], "webhooks"),
+                "audit-log": "security#the-audit-log",
+            },
+        )
         doors.register_tab(position=10, label=_("Overview"), url_name="annotation:study", roles=set(Role))
         doors.register_tab(
             position=20,

@@ -207,6 +207,7 @@ _ways_in: list[WayIn] = []
 _importers: dict[str, Importer] = {}
 _schemes: dict[str, Path] = {}
 _demos: list[Demo] = []
+_documented: dict[str, str] = {}
 
 
 def register_tab(
@@ -328,6 +329,18 @@ def next_in(study: Study, user: User) -> Next | None:
     if study.archived_at is not None:
         return None
     return next((found for find in _next_finders if (found := find(study, user))), None)
+
+
+def register_documentation(namespace: str, place: str, of_views: Mapping[str, str] | None = None) -> None:
+    """Where the documentation speaks of the pages of a namespace of addresses: a page of docs/ by its name, or what is
+    below a heading there ("plan#the-board"). `of_views`: of single ones another place."""
+    _documented[namespace] = place
+    _documented.update({f"{namespace}:{view}": at for view, at in (of_views or {}).items()})
+
+
+def documented(view: str) -> str | None:
+    """The place in the documentation that speaks of a page, by the full name of its view."""
+    return _documented.get(view) or _documented.get(view.rpartition(":")[0])
 
 
 def register_judges(names: JudgeNames) -> None:

@@ -32,6 +32,17 @@ class JudgesConfig(AppConfig):
         language_models.register_new_prices(_priced)
         doors.register_texts(source_texts)
         doors.register_answer_pages(doors.AnswerPages(_("What it was asked"), retracing.pages_at))
+        doors.register_documentation(
+            "judges",
+            "judges",
+            {
+                **dict.fromkeys(["new-judge", "judge", "trial"], "judges/making"),
+                **dict.fromkeys(["run", "unreadable"], "judges/runs"),
+                **dict.fromkeys(["stack", "calibrations", "new-calibrated-judge"], "judges/calibrating"),
+                **dict.fromkeys(["extractor", "new-extractor", "extraction", "extracted"], "extraction"),
+                **dict.fromkeys(["generations", "new-generation", "generation", "generated-text"], "generating"),
+            },
+        )
         doors.register_tab(
             position=48,
             label=_("Texts"),

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import permission_required
 from django.db.models import Count, Q
@@ -16,7 +14,6 @@ from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -24,7 +21,6 @@ from annotation import doors as annotation_doors
 from annotation.actions import Refused
 from annotation.models import Label, Role, Row, Study
 from annotation.people.access import AppRequest, for_roles
-from annotation.views.documentation import parts_of
 from annotation.views.runs import told_before
 from judges import actions, doors, estimating, queries, trying
 from judges.calibrations import views as calibration_views
@@ -253,29 +249,6 @@ def trial_piece(request: AppRequest, study: Study, tried: Trial) -> HttpResponse
 def _is_left(item: TrialItem, progress: work.Progress) -> bool:
     """Whether no worker has come back to a cell that was to be tried again."""
     return progress.lacks_a_worker and item.not_before is not None and timezone.now() - item.not_before > _PATIENCE
-
-
-# --- the documentation ------------------------------------------------------------------------------------------------
-
-
-@require_GET
-@for_roles(Role.MANAGER, Role.RESEARCHER)
-def help_page(request: AppRequest, study: Study) -> HttpResponse:
-    """What the documentation says of judges, each page and section at its own address: docs/judges.md, and the pages of
-    docs/judges/ in the order in which it leads to them."""
-    folder = settings.BASE_DIR / "docs"
-    texts = {"judges.md": (folder / "judges.md").read_text(encoding="utf-8")}
-    for name in re.findall(r"\]\(judges/([\w-]+\.md)\)", texts["judges.md"]):
-        texts[name] = (folder / "judges" / name).read_text(encoding="utf-8")
-    anchors = {name: slugify(text.partition("\n")[0]) for name, text in texts.items()}
-
-    def here(href: str) -> str | None:
-        path, _hash, anchor = href.partition("#")
-        name = path.removeprefix("judges/")
-        return f"#{anchor or anchors[name]}" if not name or name in anchors else None
-
-    pages = [parts_of(text, here) for text in texts.values()]
-    return render(request, "judges/help.html", {"study": study, "pages": [(page, rest) for page, *rest in pages]})
 
 
 # --- one that is there ------------------------------------------------------------------------------------------------

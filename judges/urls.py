@@ -18,7 +18,6 @@ urlpatterns = [
     path("studies/<slug:slug>/judges/new/", tools.new_judge, name="new-judge"),
     path("studies/<slug:slug>/judges/new/prompt/", tools.prompt_text, name="prompt-text"),
     path("studies/<slug:slug>/judges/new/cells/", tools.cells, name="cells"),
-    path("studies/<slug:slug>/judges/help/", tools.help_page, name="help"),
     path("studies/<slug:slug>/judges/new/try/", tools.try_one, name="try"),
     path("studies/<slug:slug>/judges/trials/<int:pk>/", tools.trial, name="trial"),
     path("studies/<slug:slug>/judges/trials/<int:pk>/cancel/", tools.cancel_trial, name="cancel-trial"),

@@ -31,6 +31,18 @@ class ReportsConfig(AppConfig):
 
         kinds.register(EXPORTING)
         undoing.NAMES |= {Report: _("frozen reports"), Certificate: _("certificates")}
+        hiring = ["hiring", "draw-split", "choose-judge", "certify"]
+        doors.register_documentation(
+            "reports",
+            "reports",
+            {
+                **dict.fromkeys(hiring, "hiring"),
+                "suggestions": "hiring#do-suggestions-move-people",
+                "methods": "statistics",
+                **dict.fromkeys(["frozen-list", "frozen", "compare"], "reports#frozen-reports"),
+                "ask": "reports#downloads",
+            },
+        )
         doors.register_tab(
             position=90,
             label=_("Report"),

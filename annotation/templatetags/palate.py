@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 
 from annotation import doors, queries, scripts
 from annotation.crowd import queries as crowd
+from annotation.documentation import address_of
 from annotation.evidence import kinds
 from annotation.evidence import lines as text_lines
 from annotation.evidence.blocks import Block
@@ -30,6 +31,7 @@ from annotation.scheme import snippets
 from annotation.scheme.marking import Piece, compared
 from annotation.scheme.rewording import Difference
 from annotation.scheme.spec import QuestionSpec
+from base.documentation import CONTENTS
 
 register = template.Library()
 
@@ -52,6 +54,19 @@ def page_address(context: template.Context, name: str, number: int) -> str:
     asked = context["request"].GET.copy()
     asked[name] = str(number)
     return f"?{asked.urlencode()}"
+
+
+@register.simple_tag(takes_context=True)
+def help_address(context: template.Context) -> str:
+    """Where the documentation speaks of this page, else its contents."""
+    at = getattr(context.get("request"), "resolver_match", None)
+    return documentation(doors.documented(at.view_name) or CONTENTS if at else CONTENTS)
+
+
+@register.simple_tag
+def documentation(place: str) -> str:
+    """The address of a place in the documentation, such as "plan" or "plan#the-board"."""
+    return address_of(place)
 
 
 @register.simple_tag(takes_context=True)

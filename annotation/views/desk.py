@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from django.conf import settings as django_settings
 from django.contrib import messages
 from django.contrib.auth.decorators import permission_required
 from django.db import transaction
@@ -23,7 +22,6 @@ from annotation.queries import setup
 from annotation.scheme import spec
 from annotation.scheme.background import EXAMPLE
 from annotation.views import rewording, work
-from annotation.views.documentation import parts_of
 from annotation.views.paging import page_of_sheets
 from annotation.webhooks import queries as webhooks
 from work import queries as work_queries
@@ -102,14 +100,6 @@ def scheme_example(request: AppRequest) -> HttpResponse:
     file = Path(spec.__file__).with_name("example.yaml")
     headers = {"Content-Disposition": 'attachment; filename="scheme-example.yaml"'}
     return HttpResponse(file.read_bytes(), content_type="application/yaml; charset=utf-8", headers=headers)
-
-
-@require_GET
-def scheme_format(request: AppRequest) -> HttpResponse:
-    """What a scheme file may say: the page of the documentation."""
-    text = (django_settings.BASE_DIR / "docs" / "scheme.md").read_text(encoding="utf-8")
-    page, *sections = parts_of(text, lambda href: href if href.startswith("#") else None)
-    return render(request, "annotation/scheme_format.html", {"page": page, "sections": sections})
 
 
 @require_http_methods(["GET", "POST"])

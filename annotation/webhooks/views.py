@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.actions import Refused
 from annotation.models import Delivery, Role, Study, Webhook
@@ -17,7 +15,6 @@ from annotation.people.access import AppRequest, for_roles
 from annotation.webhooks import actions, queries
 from annotation.webhooks.addresses import origin_of
 from annotation.webhooks.forms import WebhookForm
-from base.markup import html_of
 
 
 def _of(study: Study, pk: int) -> Webhook:
@@ -40,15 +37,6 @@ def webhooks(request: AppRequest, study: Study) -> HttpResponse:
             return redirect(made)
     context = {"study": study, "form": form, "hooks": queries.webhooks(study), "most": actions.MOST}
     return render(request, "annotation/webhooks.html", context)
-
-
-@require_GET
-@for_roles(Role.MANAGER)
-def help_page(request: AppRequest, study: Study) -> HttpResponse:
-    """What the documentation says of webhooks, as it is written."""
-    text = (settings.BASE_DIR / "docs" / "webhooks.md").read_text(encoding="utf-8")
-    body = mark_safe(html_of(text.partition("\n")[2]))  # noqa: S308 (it escapes all)
-    return render(request, "annotation/webhooks_help.html", {"study": study, "body": body})
 
 
 @never_cache  # it may show a secret

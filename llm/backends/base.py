@@ -120,7 +120,8 @@ class Backend(ABC):
     many rows' answers are better asked for in one call; 1 where it makes no difference.
     `asks_outside`: whether it asks somebody outside this process, also what it is: that is then asked once a run and
     process, and can be stopped; else it is asked at each row, and may load a model.
-    `help`: the page or section of docs/judges/ that says what to do when it fails; "" for a backend that has none.
+    `help`: the page of docs/, such as "judges/servers", that says what to do when it fails; "" for a backend that has
+    none.
     """
 
     label: ClassVar[str]
@@ -132,7 +133,7 @@ class Backend(ABC):
     shares: ClassVar[bool] = True
     together: ClassVar[int] = 1
     asks_outside: ClassVar[bool] = False
-    help: ClassVar[str] = "models"
+    help: ClassVar[str] = "judges/models"
 
     # --- of the class: asked before there is anything to do -----------------------------------------------------------
 

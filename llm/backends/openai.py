@@ -69,7 +69,7 @@ class OpenAIBackend(Server, Backend):
     sees = True
     shares = False
     asks_outside = True
-    help = "models-on-a-server"
+    help = "judges/servers"
 
     @classmethod
     def of(cls, place: Place, use: Use, *, chat_template: bool, installation: Installation) -> Self:

@@ -28,6 +28,7 @@ class Benchmark(packs.Pack):
         from recipes.benchmark import deriver, pairs, queries
         from reports import doors as report_doors
 
+        doors.register_documentation("benchmark", "benchmarks-of-your-own")
         doors.register_tab(
             position=15,
             label=_("Instructions"),

@@ -20,6 +20,8 @@ class Cooking(packs.Pack):
         from reports import doors as report_doors
         from work import kinds
 
+        searching = ["searches", "new-search", "search-items", "record-results", "hits", "retrieval"]
+        doors.register_documentation("recipes", "reading", dict.fromkeys(searching, "retrieving"))
         doors.register_tab(
             position=20,
             label=_("Documents"),

@@ -22,6 +22,8 @@ class IngredientStates(packs.Pack):
         registering.register()
         exchange.register()
         rows.register_other_rows(SCHEME, *derivers.FORMS)
+        probing = ["probing", "probing-instances"]
+        doors.register_documentation("ingredient_states", "states", dict.fromkeys(probing, "probing"))
         doors.register_tab(
             position=24,
             label=_("Graphs"),

@@ -50,6 +50,16 @@ class Memorization(packs.Pack):
         post_migrate.connect(_guard_verdicts, sender=self)
         undoing.NAMES |= {FrozenVerdict: _("frozen verdicts")}
         rows.register_other_rows(names.SCHEME, candidates.SCHEME, chain.PARSING, verdict.NONSENSE)
+        verdicts = ["verdict", "verdict-item", "compare-verdicts"]
+        doors.register_documentation(
+            "memorization",
+            "chain",
+            {
+                "paste": "parsing",
+                **dict.fromkeys(verdicts, "chain#two-verdicts"),
+                **dict.fromkeys(["frozen-verdicts", "frozen-verdict"], "chain#a-frozen-verdict"),
+            },
+        )
         doors.register_tab(
             position=15,
             label=_("Names"),

@@ -46,6 +46,14 @@ class SystemSerializer(serializers.Serializer[Any]):
     replace = serializers.BooleanField(default=False)
 
 
+class RemovedSystemSerializer(serializers.Serializer[Any]):
+    system = serializers.SlugField(max_length=60)
+
+
+class RemovedSerializer(serializers.Serializer[Any]):
+    removed = serializers.IntegerField(help_text="answers")
+
+
 class AddedSerializer(serializers.Serializer[Any]):
     new = serializers.IntegerField()
     known = serializers.IntegerField()
@@ -151,6 +159,17 @@ def add_system(request: Request, slug: str) -> Response:
         raise serializers.ValidationError({"text": [str(refused)]}) from refused
     told = {"new": made.new, "known": made.known, "said": sentences(made, predicted)}
     return Response(AddedSerializer(told).data, status=status.HTTP_201_CREATED)
+
+
+@extend_schema(request=RemovedSystemSerializer, responses={200: RemovedSerializer, 409: RefusalSerializer})
+@api_view(["POST"])
+def remove_system(request: Request, slug: str) -> Response:
+    """Remove a system whose answers came in files, with all of them: to bring them back, add them again."""
+    study = study_of(request, slug, Role.MANAGER)
+    asked = RemovedSystemSerializer(data=request.data)
+    asked.is_valid(raise_exception=True)
+    n = actions.remove_system(study=study, code=asked.validated_data["system"], by=user_of(request))
+    return Response(RemovedSerializer({"removed": n}).data)
 
 
 @extend_schema(

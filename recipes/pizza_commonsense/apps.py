@@ -27,6 +27,7 @@ class PizzaCommonsense(packs.Pack):
 
         exchange.register()
         rows.register_other_rows(records.SCHEME, actions.LONG, derivers.SYSTEMS)
+        doors.register_documentation("pizza_commonsense", "pizza")
         doors.register_tab(
             position=16,
             label=_("Tables"),

@@ -12,7 +12,9 @@ from rest_framework.response import Response
 
 from annotation.actions import Refused
 from annotation.api.core import study_of
-from annotation.models import Role
+from annotation.models import Role, Study
+from reports import paragraphs, sentences
+from reports.answers import Answers
 from reports.api.serializers import ReportSerializer, asked_filters, filter_parameters
 from reports.live import Live
 
@@ -20,7 +22,7 @@ from reports.live import Live
 @extend_schema(parameters=filter_parameters, responses=ReportSerializer)
 @api_view(["GET"])
 def report(request: Request, slug: str) -> Response:
-    """The report as the study stands: all tables and figures of its page.
+    """The report as the study stands: what its first page says, and all tables and figures.
 
     A number that is not defined is null, and `because` in its row says why.
     """
@@ -38,10 +40,22 @@ def report(request: Request, slug: str) -> Response:
         "scheme_version": scheme.version,
         "simulated_raters": made.simulated,
         "filters": filters,
+        "answers": _answers(made.answers, study) if made.n_labels else None,
         "tables": made.contents.tables,
         "figures": made.contents.figures,
     }
     return Response(ReportSerializer(_Fields(found)).data)
+
+
+def _answers(answers: Answers, study: Study) -> dict[str, Any]:
+    scheme = study.scheme
+    return {
+        "tiles": sentences.tiles(answers),
+        "people": sentences.about_people(answers, scheme.slug),
+        "judges": sentences.about_judges(answers),
+        "methods": paragraphs.methods(answers, scheme.parsed.words),
+        "results": paragraphs.results(answers, scheme.slug),
+    }
 
 
 class _Fields:

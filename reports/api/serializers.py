@@ -118,6 +118,28 @@ class ContentsSerializer(serializers.Serializer[Any]):
         return FigureSerializer(contents.figures, many=True).data
 
 
+class TileSerializer(serializers.Serializer[Any]):
+    title = serializers.CharField()
+    value = serializers.CharField()
+    under = serializers.CharField(help_text=_("What it is of."))
+    table = serializers.CharField(help_text=_("The key of the table that it rests on."))
+    known = serializers.BooleanField(help_text=_("Whether the labels say it."))
+
+
+class SentenceSerializer(serializers.Serializer[Any]):
+    text = serializers.CharField()
+    table = serializers.CharField(help_text=_("The key of the table that it rests on."))
+    warns = serializers.BooleanField()
+
+
+class AnswersSerializer(serializers.Serializer[Any]):
+    tiles = TileSerializer(many=True)
+    people = SentenceSerializer(many=True, help_text=_("How well people agree."))
+    judges = SentenceSerializer(many=True, help_text=_("Whether a judge may take over."))
+    methods = serializers.CharField(help_text=_("A paragraph for a paper: how it was measured."))
+    results = serializers.CharField(help_text=_("A paragraph for a paper: what came out."))
+
+
 class ReportSerializer(ContentsSerializer):
     study = serializers.SlugField()
     title = serializers.CharField()
@@ -127,6 +149,9 @@ class ReportSerializer(ContentsSerializer):
         child=serializers.CharField(), help_text=_("Codes of the raters whose labels a program made up.")
     )
     filters = FiltersSerializer(help_text=_("As they were understood; an empty list lets everything in."))
+    answers = AnswersSerializer(
+        allow_null=True, help_text=_("What the first page says, in words; null where nothing is labelled.")
+    )
 
 
 # Those that have a key of the study in their names.

@@ -138,6 +138,12 @@ def pizzas(_world: World) -> Sequence[object]:
     return ("pizzas",)
 
 
+def a_system_from_a_file(world: World) -> dict[str, object]:
+    study = Study.objects.get(slug="pizzas")
+    baking.import_tables(study=study, tables=read_json_lines(PIZZA), rater="t6", kind=Rater.Kind.JUDGE)
+    return {"system": "t6"}
+
+
 def certified(_world: World) -> Sequence[object]:
     study = Study.objects.get(slug="claims")
     judge, question = study.raters.get(code="scorer"), study.scheme.sections.get().questions.get()
@@ -518,6 +524,7 @@ VALID: dict[str, Valid] = {
     ),
     "POST /studies/{slug}/tables/add/": Valid(body=a_table, args=pizzas),
     "POST /studies/{slug}/tables/add-system/": Valid(body=what_a_system_wrote, args=pizzas),
+    "POST /studies/{slug}/tables/remove-system/": Valid(body=a_system_from_a_file, args=pizzas),
     "GET /studies/{slug}/tables/examples/": Valid(query={"systems": "gold"}, args=pizzas),
     "GET /studies/{slug}/tables/export/": Valid(query={"rater": "gold"}, args=pizzas),
     "GET /studies/{slug}/tables/statistics/": Valid(args=pizzas),

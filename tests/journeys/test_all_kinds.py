@@ -278,7 +278,7 @@ def new_judge(page: Page, name: str, method: str, prompt: str, *, longest: str =
 def run_judge(page: Page, judge: str) -> Run:
     """Start a judge on its page, and be its worker."""
     page.get_by_role("button", name="Start", exact=True).click()
-    expect(page.locator("#progress")).to_contain_text("Running · 0 of 2 documents")
+    expect(page.locator("#progress")).to_contain_text("Waiting · 0 of 2 documents")
     run = Run.objects.get(judge__name=judge)
     assert score_items(item_ids=list(run.items.values_list("pk", flat=True))) == 2
     expect(page.locator("#progress")).to_contain_text("Finished · 2 of 2 documents")

@@ -172,6 +172,9 @@ def addresses(study: Study) -> dict[str, dict[str, str]]:
             "email": "/account/email/",
             "api-docs": "/api/v1/docs/",
             "consent": f"{at}consent/",
+            "help": "/help/",
+            "help-page": "/help/import/",
+            "help-search": "/help/?q=overlap",
         },
         "manager": {
             "my-work-empty": "/work/",

@@ -1082,6 +1082,19 @@ def test_a_system_that_was_imported_is_removed(study: Study, client_of: ClientOf
     assert {one.rater.code: one.answers for one in queries.who_answered(study)} == {"gold": 17, "t5": 17}
 
 
+def test_a_program_removes_a_system_that_was_imported(study: Study, api_of: ApiOf) -> None:
+    """There was no door for it: who had sent a wrong file could only send a right one."""
+    api, address = api_of(study.memberships.get(role=Role.MANAGER).user), "/api/v1/studies/pizzas/tables/remove-system/"
+    actions.import_tables(study=study, tables=tables())
+    actions.import_tables(study=study, tables=tables(), rater="t5", kind=Rater.Kind.JUDGE)
+    removed = api.post(address, {"system": "t5"}, format="json")
+    assert (removed.status_code, removed.json()) == (200, {"removed": 17})
+    assert [one.rater.code for one in queries.who_answered(study)] == ["gold"]
+    again = api.post(address, {"system": "t5"}, format="json")
+    assert (again.status_code, "is no system" in again.json()["detail"]) == (409, True)
+    assert api_of(builders.user("sam")).post(address, {"system": "gold"}, format="json").status_code == 404
+
+
 def test_a_system_on_whose_answers_something_rests_stays(study: Study) -> None:
     actions.import_tables(study=study, tables=tables())
     for system in ("t5", "t6"):

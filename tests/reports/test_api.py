@@ -15,7 +15,7 @@ from rest_framework.test import APIClient
 
 import config.urls
 from annotation.actions import add_member
-from annotation.models import Role, Study, User
+from annotation.models import Label, Role, Study, User
 from llm.encoders import FALLBACK
 from reports.api.serializers import DOTTED, FiltersSerializer, filter_parameters
 from reports.data.arrays import Filters
@@ -72,6 +72,23 @@ def test_the_report_has_the_tables_of_the_page(study: Study, api: APIClient) -> 
     assert {"overview", "tasks.agreement", "items.presence.confusion.J1", "raters"} <= {
         t["key"] for t in report["tables"]
     }
+
+
+def test_the_report_says_what_its_first_page_says(study: Study, api: APIClient, client: Client) -> None:
+    client.force_login(User.objects.get(username="rene"))
+    page = client.get(reverse("reports:report", args=[study.slug]), {"now": ""})
+    told = get(api, study, by="document")["answers"]
+    assert [one["value"] for one in told["tiles"]] == [one.value for one in page.context["tiles"]]
+    for said, name in (("people", "about_people"), ("judges", "about_judges")):
+        assert told[said] == [vars(one) for one in page.context[name]]
+        assert told[said]
+    written = client.get(reverse("reports:methods", args=[study.slug]), {"now": ""}).context["paragraphs"]
+    assert [told["methods"], told["results"]] == [one.text for one in written if one.language == "en"]
+
+
+def test_a_report_of_nothing_says_nothing(study: Study, api: APIClient) -> None:
+    Label.objects.all().delete()
+    assert get(api, study)["answers"] is None
 
 
 def test_a_part_names_its_whole(study: Study, api: APIClient) -> None:
