@@ -31,6 +31,7 @@ from annotation.models import (
     Membership,
     Note,
     Option,
+    PastSubmission,
     Plan,
     Question,
     Rater,
@@ -312,6 +313,15 @@ class NoteAdmin(OfAssignment):
     list_display = ["at", "rater", "row", "column", "question", "text", "answered_by", "answered_at"]
     list_select_related = ["column", "question", "assignment__rater", "assignment__row", "answered_by"]
     search_fields = ["column__name", "assignment__rater__code", "assignment__row__name", "text", "answer"]
+
+
+@admin.register(PastSubmission)
+class PastSubmissionAdmin(OfAssignment):
+    """Read only: submissions are taken back in the grid, by a plan or by a restore."""
+
+    list_display = ["submitted_at", "rater", "row", "until"]
+    list_select_related = ["assignment__rater", "assignment__row"]
+    search_fields = ["assignment__rater__code", "assignment__row__name"]
 
 
 @admin.register(Sitting)

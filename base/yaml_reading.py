@@ -18,7 +18,8 @@ MAX_DEPTH = 50
 MAX_NODES = 20_000
 MAX_DIGITS = 40
 # What PyYAML says where a text without quotes holds a sign that means something: “{title: How good is it?}”.
-_SIGNS_IN_TEXTS = re.compile(r"but got '[?:]'|^mapping values are not allowed|^found character '[@`%]'")
+_SIGNS_IN_TEXTS = re.compile(r"but got '[?:]'|^mapping (keys|values) are not allowed|^found character '[@`%]'")
+_ENDS = re.compile(r"^found unexpected (end of stream|document separator)|but got '<stream end>'")
 _NUMBERS = {"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"}
 
 
@@ -90,7 +91,7 @@ def compose(text: str) -> yaml.Node | None:
     try:
         node: yaml.Node | None = _Loader(text).get_single_node()
     except yaml.YAMLError as error:
-        raise _refused(error) from error
+        raise _refused(error, text) from error
     return node
 
 
@@ -116,10 +117,41 @@ def load(text: str) -> Any:
     return None if node is None else construct(node)
 
 
-def _refused(error: yaml.YAMLError) -> YamlRefused:
-    mark = getattr(error, "problem_mark", None)
-    reason = getattr(error, "problem", None) or str(error)
+def _refused(error: yaml.YAMLError, text: str = "") -> YamlRefused:
+    problem = getattr(error, "problem", None) or str(error)
+    found, begun = getattr(error, "problem_mark", None), getattr(error, "context_mark", None)
+    reason, mark = _told(problem, getattr(error, "context", None) or "", found, begun, text)
     said = _("this is not valid YAML: %(reason)s") % {"reason": reason}
     if _SIGNS_IN_TEXTS.search(reason):
         said = _("%(problem)s; put texts with a colon, a question mark or the like in quotes") % {"problem": said}
     return YamlRefused(mark.line + 1, said, mark.column + 1) if mark else YamlRefused(1, said)
+
+
+def _told(
+    problem: str, context: str, found: yaml.Mark | None, begun: yaml.Mark | None, text: str
+) -> tuple[str, yaml.Mark | None]:
+    """What PyYAML's words for the commonest mistakes mean to whoever writes, and the place to mend; else its own."""
+    before = text.split("\n")[found.line][: found.column] if text and found else ""
+    if "'\\t'" in problem:
+        return _("a tab stands here; indent with blanks"), found
+    if _ENDS.search(problem) and begun:
+        return _("what begins here, a quote or a bracket, has no end"), begun
+    if problem.startswith("could not find expected ':'"):
+        return _("a colon with a blank behind it is missing in this line"), begun
+    if problem.startswith("mapping values") and ": " not in before and found and found.line:
+        return _("this line goes on with the text above it; indent it as the keys that it belongs with"), found
+    if problem.startswith("expected <block end>"):
+        if before.strip():
+            return _("the text goes on behind its closing quote or bracket; put all of it in other quotes"), found
+        return _("this line is indented otherwise than those that it belongs with"), found
+    if problem.startswith("sequence entries are not allowed"):
+        return _("begin a list on a line of its own, and put text that begins with a hyphen in quotes"), found
+    if re.match(r"expected ',' or '[\]}]', but got '[^?:]", problem):
+        return _("a comma or a closing bracket is missing before this"), found
+    if context.startswith(("while scanning an alias", "while scanning an anchor")):
+        return _("text that begins with “*” or “&” belongs in quotes"), begun
+    if problem.startswith("found unknown escape character"):
+        return _("in double quotes a backslash has a meaning; take single quotes, or write it twice"), found
+    if problem == "but found another document":
+        return _("“---” begins another file, and one is read"), found
+    return problem, found

@@ -98,7 +98,7 @@ def kinds(made: Made) -> dict[str, Callable[[], object]]:
             f"equal values, by {by}": partial(values.exact_intervals, people, by=by),
             f"numbers, by {by}": partial(numeric.numeric_intervals, people, numbers, by=by),
             f"numbers of a judge, by {by}": partial(
-                numeric.numeric_difference_intervals, people, judge, numbers, by=by
+                numeric.numeric_difference_intervals, people, numeric.number_pairs(people, judge, numbers), by=by
             ),
         }
     return found | {

@@ -22,7 +22,18 @@ from django.db.models import (
 )
 from django.db.models.functions import Cast, Coalesce
 
-from annotation.models import Assignment, ExperimentSeat, Label, LabelEvent, Look, Participant, Rater, Skip, Study
+from annotation.models import (
+    Assignment,
+    ExperimentSeat,
+    Label,
+    LabelEvent,
+    Look,
+    Participant,
+    PastSubmission,
+    Rater,
+    Skip,
+    Study,
+)
 from judges.models import UnreadableAnswer, WorkItem
 
 State: TypeAlias = Assignment.State
@@ -82,17 +93,26 @@ class Now:
 class Then(Now):
     """What stood in the study at a moment.
 
-    Known of then are labels, skips and gold, whole. Of work it is known when it was planned, begun, and submitted last;
-    of a row when it was withdrawn. What is asked, rows and columns are those of now.
+    Known of then are labels, skips and gold, whole. Of work it is known when it was planned, begun, and submitted, also
+    where that was taken back since (`PastSubmission`); of a row when it was withdrawn. What is asked, rows and columns
+    are those of now.
     """
 
     moment: datetime
 
     @property
     def submitted(self) -> Q:
-        """A submission that was taken back since is not known. Gold is submitted with each decision."""
+        """Gold is submitted with each decision."""
         decided = Exists(self.labels().filter(assignment=OuterRef("pk")))
-        return Q(super().submitted, submitted_at__lte=self.moment) | Q(decided, rater__kind=Rater.Kind.GOLD)
+        standing = Q(super().submitted, submitted_at__lte=self.moment)
+        return standing | Q(Exists(self._taken_back)) | Q(decided, rater__kind=Rater.Kind.GOLD)
+
+    @property
+    def _taken_back(self) -> QuerySet[PastSubmission]:
+        """Of work: the submission that stood then and was taken back since."""
+        return PastSubmission.objects.filter(
+            assignment=OuterRef("pk"), submitted_at__lte=self.moment, until__gt=self.moment
+        )
 
     @property
     def state(self) -> Case:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from django.db.models import QuerySet
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.labels.refusals import NotNow, Refused, SheetClosed
-from annotation.models import Assignment, Rater, Study
+from annotation.models import Assignment, PastSubmission, Rater, Study
 from annotation.queries.arriving import is_being_shown
 from work.models import Run
 
@@ -13,6 +15,7 @@ __all__ = [
     "NotNow",
     "Refused",
     "SheetClosed",
+    "keep_submissions",
     "lock_study",
     "lock_to_resume",
     "refuse_closed",
@@ -39,6 +42,17 @@ def lock_to_resume(run: Run) -> None:
     """
     if type(run)._default_manager.select_for_update().get(pk=run.pk).is_running:
         raise Refused(_("It is at work already."))
+
+
+def keep_submissions(work: QuerySet[Assignment]) -> None:
+    """Write down the submissions among this work, which is about to be taken back, in the caller's transaction. Not of
+    gold, which is opened and closed with each decision. Two queries where there is any."""
+    submitted = work.filter(state=Assignment.State.SUBMITTED).exclude(rater__kind=Rater.Kind.GOLD).order_by("pk")
+    found = submitted.select_for_update(of=("self",)).values_list("pk", "submitted_at")
+    now = timezone.now()
+    PastSubmission.objects.bulk_create(
+        [PastSubmission(assignment_id=pk, submitted_at=at, until=now) for pk, at in found if at is not None]
+    )
 
 
 def refuse_while_shown(study_id: int) -> None:

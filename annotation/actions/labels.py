@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation import queries
-from annotation.actions.base import refuse_closed, refuse_withdrawn
+from annotation.actions.base import keep_submissions, refuse_closed, refuse_withdrawn
 from annotation.actions.drafting import confirm as confirm_drafts
 from annotation.answers import bare, skip_code
 from annotation.labels.answer import Answer
@@ -86,6 +86,8 @@ def record(
 
     recorded = write(assignment, answers, key, by=by, exposed=known.exposed, has_skips=known.has_skips)
     if recorded.changed and (is_submitted or _is_untouched(assignment)):
+        if is_submitted:
+            keep_submissions(Assignment.objects.filter(pk=assignment.pk))
         _begin(assignment)
         if is_submitted:
             tell_of_row(Event.ROW_REOPENED, assignment)
@@ -307,6 +309,7 @@ def reopen(*, assignment: Assignment) -> Assignment:
     assignment = Assignment.objects.select_related("row__sheet", "rater").get(pk=assignment.pk)
     refuse_closed(assignment)
     submitted = Assignment.objects.filter(pk=assignment.pk, state=Assignment.State.SUBMITTED)
+    keep_submissions(submitted)
     if submitted.update(state=Assignment.State.STARTED, submitted_at=None):
         tell_of_row(Event.ROW_REOPENED, assignment)
     assignment.refresh_from_db()

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation import queries
-from annotation.actions.base import Refused, lock_study, refuse_while_shown
+from annotation.actions.base import Refused, keep_submissions, lock_study, refuse_while_shown
 from annotation.models import (
     Arrival,
     Assignment,
@@ -204,6 +204,7 @@ def _ask_more(assignments: Iterable[Assignment], sections: Sequence[str], plan: 
         assignment.sections = sorted({*assignment.sections, *sections}) if sections else []
         assignment.plan = plan
         if assignment.state == State.SUBMITTED:
+            keep_submissions(Assignment.objects.filter(pk=assignment.pk))
             assignment.state, assignment.submitted_at = State.STARTED, None
             reopened.append(assignment.pk)
         assignment.save(update_fields=["sections", "plan", "state", "submitted_at"])

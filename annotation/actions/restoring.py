@@ -11,7 +11,7 @@ from operator import attrgetter
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from annotation.actions.base import Refused
+from annotation.actions.base import Refused, keep_submissions
 from annotation.labels import history
 from annotation.labels.answer import Answer
 from annotation.labels.batch import Batch
@@ -66,6 +66,7 @@ def _restore_row(changes: Sequence[Change], to: datetime, by: User, key: uuid.UU
     writer.leave()
     batch.flush()
     if changes[0].is_submitted:
+        keep_submissions(Assignment.objects.filter(pk=assignment.pk))
         assignment.state, assignment.submitted_at = Assignment.State.STARTED, None
         assignment.save(update_fields=["state", "submitted_at"])
         tell_of_row(Event.ROW_REOPENED, assignment)

@@ -22,4 +22,4 @@ from annotation.models.scheme import Option, Question, Scheme, SchemeRevision, S
 from annotation.models.study import Column, Role, Row, Sheet, Study
 from annotation.models.trust import Attempt, AuditEvent, Background, Consent
 from annotation.models.webhooks import Delivery, Webhook
-from annotation.models.work import Assignment, Note, Plan, Sitting
+from annotation.models.work import Assignment, Note, PastSubmission, Plan, Sitting

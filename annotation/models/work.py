@@ -127,6 +127,21 @@ class Sitting(models.Model):
         return f"{self.assignment}: {self.seconds} s"
 
 
+class PastSubmission(models.Model):
+    """A submission that was taken back: the assignment was submitted from `submitted_at` until `until`. Append-only;
+    one that stands is in its assignment alone, so that submitting writes nothing here."""
+
+    assignment = models.ForeignKey(Assignment, models.CASCADE, related_name="past_submissions")
+    submitted_at = models.DateTimeField()
+    until = models.DateTimeField(help_text=_("When it was taken back."))
+
+    class Meta:
+        ordering = ["pk"]
+
+    def __str__(self) -> str:
+        return f"{self.assignment}: {self.submitted_at:%Y-%m-%d %H:%M} – {self.until:%Y-%m-%d %H:%M}"
+
+
 class NoteQuerySet(QuerySet["Note"]):
     def unanswered(self) -> NoteQuerySet:
         return self.filter(answered_at=None)

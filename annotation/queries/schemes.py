@@ -157,7 +157,7 @@ def stored_version(spec: SchemeSpec) -> Scheme | None:
 
 def why_unfit(study: Study, spec: SchemeSpec) -> str:
     """Why a scheme cannot take the place of one by which nothing is labelled: columns that were brought in, or facets
-    of rows, have no place in it; "" if it can. Two queries."""
+    of rows, have no place in it; "" if it can. Two queries at most, of which none reads all rows."""
     sections = {section.key: section for section in spec.sections}
     brought = Column.objects.filter(sheet__study=study).exclude(name="")
     for old in Section.objects.filter(pk__in=brought.values("section")).select_related("scheme"):
@@ -166,10 +166,13 @@ def why_unfit(study: Study, spec: SchemeSpec) -> str:
             return _("Columns were brought in for the section “%(section)s”, which this scheme has not, or not so.") % {
                 "section": old.title
             }
-    declared = set(spec.row.keys)
-    for facets in Row.objects.filter(sheet__study=study).values_list("facets", flat=True):
-        if lost := set(facets) - declared:
-            return _("Rows have the facet “%(facet)s”, which this scheme has not.") % {"facet": min(lost)}
+    # Rows have no other facets than those that their scheme declares.
+    lost = set(study.scheme.parsed.row.keys) - set(spec.row.keys)
+    described = (
+        Row.objects.filter(sheet__study=study, facets__has_any_keys=sorted(lost)) if lost else Row.objects.none()
+    )
+    if (facets := described.order_by().values_list("facets", flat=True).first()) is not None:
+        return _("Rows have the facet “%(facet)s”, which this scheme has not.") % {"facet": min(lost & set(facets))}
     return ""
 
 

@@ -33,6 +33,7 @@ from annotation.models import (
     Label,
     LabelEvent,
     Note,
+    PastSubmission,
     Plan,
     Rater,
     Row,
@@ -59,6 +60,7 @@ NAMES: dict[type[Model], Promise] = {
     Note: _("questions to the manager"),
     Decision: _("decisions"),
     Sitting: _("times at work"),
+    PastSubmission: _("submissions that were taken back"),
 }
 
 

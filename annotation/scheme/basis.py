@@ -13,9 +13,21 @@ from base.sentences import gettext as _
 KEY = r"^[a-z0-9][a-z0-9-]*$"
 FACET = r"^[a-z][a-z0-9_]*$"
 HOTKEY = r"^[0-9-]$"
+QUESTION = r"^[^.]+\.[^.]+$"  # of a section
+OFFERING = r"^((row|column)\.)?[a-z0-9][a-z0-9_-]*$"  # where words that are offered come from
+SOURCE = r"^(above|row|column|line)\.[a-z0-9][a-z0-9_-]*$"  # where the parts of an answer may come from
 Key = Annotated[str, Field(pattern=KEY, max_length=60)]
 Facet = Annotated[str, Field(pattern=FACET, max_length=40)]
 Text = Annotated[str, Field(min_length=1, max_length=4000)]
+
+
+class Misplaced(ValueError):
+    """Something is wrong deeper in the file than where it is noticed. `at`: the keys and positions from there; of those
+    the file has not, the last that it has is where it is told."""
+
+    def __init__(self, message: str, *at: str | int) -> None:
+        super().__init__(message)
+        self.at = at
 
 
 def _tidy(word: str) -> str:
@@ -51,6 +63,15 @@ def first_repeated(values: list[str]) -> str | None:
             return value
         seen.add(value)
     return None
+
+
+def repeated_at(values: list[str]) -> int:
+    """Where the value of `first_repeated` stands the second time.
+
+    >>> repeated_at(["a", "b", "a", "b"])
+    2
+    """
+    return next(at for at, value in enumerate(values) if value in values[:at])
 
 
 def facet_text(value: object) -> str:

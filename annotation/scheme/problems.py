@@ -6,18 +6,40 @@ import itertools
 import re
 import unicodedata
 from collections.abc import Iterator
+from datetime import date
 from typing import Any, NamedTuple, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from annotation.scheme.basis import FACET, HOTKEY, KEY
+from annotation.scheme.basis import FACET, HOTKEY, KEY, OFFERING, QUESTION, SOURCE, Misplaced
 from base import yaml_reading
 from base.sentences import gettext as _
 from base.yaml_reading import YamlRefused
 
 Model = TypeVar("Model", bound=BaseModel)
 
+
+# How what a mapping may be looks, by the model that reads it, or by its key.
+_EXAMPLES = {
+    "OptionSpec": "{key: good, label: Good}",
+    "QuestionSpec": "{key: known, title: Known, kind: flag}",
+    "ItemField": "{key: what}",
+    "TextPattern": '{pattern: "[0-9]", message: No digits}',
+    "NumberSpec": "{min: 0, max: 10}",
+    "TextSpec": "{longest: 200}",
+    "ItemsSpec": "{fields: [{key: what}]}",
+    "TransitionsSpec": "{most: 20}",
+    "CheckSpec": "{rule: no-number, question: remark}",
+    "ask_unless": '{known: ["no"]}',
+    "when": '{known: ["yes"]}',
+}
+
+_FORMS = {
+    QUESTION: "section.question",
+    OFFERING: "question, row.facet, column.facet",
+    SOURCE: "above.question, line.question, row.facet, column.facet",
+}
 
 MOST = 200  # problems that are told; who reads a file of ten thousand mends it from its first ones
 
@@ -68,8 +90,8 @@ def read(text: str, model: type[Model], *, begins: str) -> Model:
 
 
 def told(root: yaml.Node, error: ValidationError) -> list[Problem]:
-    """The first problems that a file has, `MOST` at most, each with the line of the deepest node of its path that
-    stands in it."""
+    """The first problems that a file has, `MOST` at most, in the order of their lines: each that of the deepest node of
+    its path that stands in the file."""
     details = error.errors()
     # A list that lost its items to errors of their own is "too short" as well; that follows and helps nobody.
     above = {d["loc"][:n] for d in details for n in range(len(d["loc"]))}
@@ -77,7 +99,7 @@ def told(root: yaml.Node, error: ValidationError) -> list[Problem]:
     # So is a question of an unknown kind said to lack its options.
     kinds = {d["loc"][:-1] for d in details if d["loc"][-1:] == ("kind",)}
     causes = [d for d in causes if not (d["loc"][-1:] == ("options",) and d["loc"][:-1] in kinds)]
-    return [_problem(root, d) for d in causes[:MOST]]
+    return sorted((_problem(root, d) for d in causes[:MOST]), key=lambda problem: problem.line)
 
 
 def bad_keys(node: yaml.Node, path: tuple[str, ...]) -> Iterator[Problem]:
@@ -89,26 +111,30 @@ def bad_keys(node: yaml.Node, path: tuple[str, ...]) -> Iterator[Problem]:
                 yield Problem(key.start_mark.line + 1, ".".join(path), _("a key should be a word, and nothing longer"))
                 continue
             here = (*path, str(key.value))
+            if key.value != key.value.strip():
+                said = _("a blank of another kind, such as a no-break space, stands beside this key; type it anew")
+                yield Problem(key.start_mark.line + 1, ".".join(here), said)
             if key.value in seen:
                 yield Problem(key.start_mark.line + 1, ".".join(here), _("this key stands here twice"))
             seen.add(key.value)
             yield from bad_keys(value, here)
     elif isinstance(node, yaml.SequenceNode):
         for position, item in enumerate(node.value):
-            yield from bad_keys(item, (*path, str(position)))
+            yield from bad_keys(item, (*path, _name(node, position)))
 
 
 def _problem(root: yaml.Node, details: Any) -> Problem:
     node, line, names = root, 1, []
-    for step in details["loc"]:
+    wrong = details.get("ctx", {}).get("error")
+    for step in (*details["loc"], *(wrong.at if isinstance(wrong, Misplaced) else ())):
         if step == "[key]":  # pydantic's word for a key that is itself wrong, which stands before it
             break
         found = _child(node, step)
         if found is None:
             names.append(str(step))
             break
-        node, line = found
         names.append(_name(node, step))
+        node, line = found
     return Problem(line, ".".join(names), _sentence(details))
 
 
@@ -123,9 +149,10 @@ def _child(node: yaml.Node, step: str | int) -> tuple[yaml.Node, int] | None:
 
 
 def _name(node: yaml.Node, step: str | int) -> str:
-    """`sections[duties]` says more than `sections.0`."""
-    if isinstance(step, int) and isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
+    """What a step from a node is called: `sections.duties` says more than `sections.0`."""
+    if isinstance(step, int) and isinstance(node, yaml.SequenceNode):
+        item = node.value[step]
+        for key, value in item.value if isinstance(item, yaml.MappingNode) else ():
             if key.value == "key" and isinstance(value, yaml.ScalarNode):
                 return str(value.value)
     return str(step)
@@ -133,39 +160,76 @@ def _name(node: yaml.Node, step: str | int) -> str:
 
 def _sentence(details: Any) -> str:
     given = details.get("input")
+    of = details.get("ctx", {})
     match details["type"]:
+        case "missing" if isinstance(details["loc"][-1], int):
+            return _("another entry is missing here")
         case "missing":
             return _("this key is missing")
         case "extra_forbidden":
             return _("no such key here")
-        case "string_type" if isinstance(given, bool):
-            return _("YAML reads this word as yes or no; put it in quotes")
+        case "invalid_key" if isinstance(given, int):
+            return _("no such key here; a decimal number is written with a point, and a key that is a number in quotes")
+        case "invalid_key":
+            return _("no such key here; put a key in quotes that YAML does not read as text")
         case "string_type":
-            return _("this should be text")
+            return _no_text(given)
+        case "tuple_type" if given is None:
+            return _("a list should stand here, and there is nothing")
+        case "tuple_type" if isinstance(given, dict):
+            return _("this should be a list, each entry of which begins with “- ”")
         case "tuple_type":
-            return _("this should be a list")
+            return _("this should be a list, such as [first, second]")
         case "dict_type" | "model_type":
-            return _("keys should stand here, each with a colon and its value")
+            return _no_mapping(given, _EXAMPLES.get(of.get("class_name")) or _EXAMPLES.get(str(details["loc"][-1])))
         case "too_short":
-            return _("at least %(n)s should stand here") % {"n": details["ctx"]["min_length"]}
+            return _("at least %(n)s should stand here") % {"n": of["min_length"]}
         case "too_long":
-            return _("at most %(n)s may stand here") % {"n": details["ctx"]["max_length"]}
+            return _("at most %(n)s may stand here") % {"n": of["max_length"]}
         case "string_too_short":
             return _("this should not be empty")
         case "string_too_long":
-            return _("at most %(n)s characters may stand here") % {"n": details["ctx"]["max_length"]}
+            return _("at most %(n)s characters may stand here") % {"n": of["max_length"]}
         case "bool_type" | "bool_parsing":
             return _("this should be true or false")
         case "int_type" | "int_parsing" | "int_from_float":
             return _("this should be a whole number")
         case "float_type" | "float_parsing" | "finite_number":
             return _("this should be a number")
+        case "greater_than_equal":
+            return _("this should be at least %(n)s") % {"n": of["ge"]}
+        case "greater_than":
+            return _("this should be more than %(n)s") % {"n": f"{of['gt']:g}"}
+        case "less_than_equal":
+            return _("this should be at most %(n)s") % {"n": of["le"]}
+        case "enum":
+            words = re.findall("'([^']+)'", of["expected"])
+            return _("this should be one of: %(words)s") % {"words": ", ".join(words)}
         case "string_pattern_mismatch":
-            return _of_another_form(str(given), details["ctx"]["pattern"])
+            return _of_another_form(str(given), of["pattern"])
         case "value_error":
-            return str(details["ctx"]["error"])
+            return str(of["error"])
         case _:
             return str(details["msg"]).removeprefix("Input ").strip()
+
+
+def _no_text(given: Any) -> str:
+    """What is said of what is no text, as YAML reads it."""
+    if isinstance(given, bool):
+        return _("YAML reads this word as yes or no; put it in quotes")
+    if isinstance(given, date):
+        return _("YAML reads this as a date; put it in quotes")
+    if given is None:
+        return _("this should be text, and YAML reads nothing here; put “~” and “null” in quotes")
+    return _("this should be text")
+
+
+def _no_mapping(given: Any, example: str | None) -> str:
+    """What is said where keys with values should stand."""
+    said = _("keys should stand here, each with a colon and its value")
+    if isinstance(given, str) and re.search(r":\S", given):
+        said = _("%(said)s; behind a colon belongs a blank") % {"said": said}
+    return _("%(said)s, such as %(example)s") % {"said": said, "example": example} if example else said
 
 
 def _of_another_form(given: str, pattern: str) -> str:
@@ -179,6 +243,8 @@ def _of_another_form(given: str, pattern: str) -> str:
         said = _("“%(text)s” should be of small letters, digits and underscores, such as “%(nearest)s”")
     elif pattern == HOTKEY:
         return _("“%(text)s” should be a digit or a hyphen") % {"text": given}
+    elif pattern in _FORMS:
+        return _("“%(text)s” is not understood here; write %(form)s") % {"text": given, "form": _FORMS[pattern]}
     else:
         return _("“%(text)s” should match %(pattern)s") % {"text": given, "pattern": pattern}
     return said % {"text": given, "nearest": nearest}

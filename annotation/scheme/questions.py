@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticKnownError
 
-from annotation.scheme.basis import HOTKEY, Facet, Key, Level, Spec, Text, Word, first_repeated
+from annotation.scheme.basis import HOTKEY, Facet, Key, Level, Misplaced, Spec, Text, Word, first_repeated, repeated_at
 from annotation.scheme.values import ItemsSpec, NumberSpec, TextSpec, TransitionsSpec
 from base.sentences import gettext as _
 
@@ -96,7 +96,9 @@ def _give_anchors(options: list[dict[str, Any]], anchors: Any) -> None:
     if not isinstance(anchors, dict) or not all(
         type(n) is int and n in of and isinstance(meaning, str) for n, meaning in anchors.items()
     ):
-        raise ValueError(_("“anchors” says in texts what numbers of the scale mean, such as {1: not at all, 5: fully}"))
+        raise Misplaced(
+            _("“anchors” says in texts what numbers of the scale mean, such as {1: not at all, 5: fully}"), "anchors"
+        )
     for n, meaning in anchors.items():
         of[n]["definition"] = meaning
 
@@ -132,10 +134,11 @@ class QuestionSpec(Spec):
         kind = data.get("kind", Kind.CHOICE)
         if kind == Kind.SCALE and "options" not in data:
             low, high = data.pop("min", None), data.pop("max", None)
-            if not (isinstance(low, int) and isinstance(high, int) and 1 < high - low + 1 <= MAX_OPTIONS):
-                raise ValueError(
-                    _("a scale needs whole numbers min and max, with at most %(max_options)s steps")
-                    % {"max_options": MAX_OPTIONS}
+            if not (type(low) is int and type(high) is int and 1 < high - low + 1 <= MAX_OPTIONS):
+                raise Misplaced(
+                    _("a scale needs whole numbers min and max, min less than max, with at most %(max_options)s steps")
+                    % {"max_options": MAX_OPTIONS},
+                    "max" if type(low) is int else "min",
                 )
             data["options"] = [
                 {"key": str(n).replace("-", "minus-"), "label": str(n), "sign": str(n), "value": n}
@@ -181,7 +184,7 @@ class QuestionSpec(Spec):
                     if kind == self.kind
                     else _("only a question of the kind “%(kind)s” has a key “%(kind)s”")
                 )
-                raise ValueError(sentence % {"kind": kind})
+                raise Misplaced(sentence % {"kind": kind}, *([] if kind == self.kind else [kind]))
         if self.kind in _VALUE_KINDS and (self.merges or self.judge_merge):
             raise ValueError(_("only options can be merged"))
         return self
@@ -192,30 +195,36 @@ class QuestionSpec(Spec):
         for what in ("key", "label", "hotkey"):
             values = [getattr(option, what) for option in self.options]
             if twice := first_repeated(values):
-                raise ValueError(_("two options have the %(what)s “%(twice)s”") % {"what": what, "twice": twice})
+                said = _("two options have the %(what)s “%(twice)s”") % {"what": what, "twice": twice}
+                raise Misplaced(said, "options", repeated_at(values), what)
         for option in self.options:
             if (self.kind == Kind.SCALE) != (option.value is not None):
                 raise ValueError(_("options of a scale have a value, and only they"))
         if self.preset and self.preset.option is not None and self.preset.option not in keys:
-            raise ValueError(
-                _("the preset names “%(option)s”, which is no option of this question") % {"option": self.preset.option}
+            raise Misplaced(
+                _("the preset names “%(option)s”, which is no option of this question")
+                % {"option": self.preset.option},
+                *("preset", "option"),
             )
         if self.preset and self.preset.value is not None and self.preset.value not in self.special:
-            raise ValueError(
+            raise Misplaced(
                 _("the preset names “%(value)s”, which is no special value of this question")
-                % {"value": self.preset.value}
+                % {"value": self.preset.value},
+                *("preset", "value"),
             )
-        for merge in self.merges:
+        for at, merge in enumerate(self.merges):
             for name in itertools.chain(merge.options, merge.options.values()):
                 if name not in keys:
-                    raise ValueError(
+                    raise Misplaced(
                         _("the merge “%(key)s” names “%(name)s”, which is no option of this question")
-                        % {"key": merge.key, "name": name}
+                        % {"key": merge.key, "name": name},
+                        *("merges", at, "options"),
                     )
         if self.judge_merge and self.judge_merge not in [merge.key for merge in self.merges]:
-            raise ValueError(
+            raise Misplaced(
                 _("judge_merge names “%(judge_merge)s”, which is no merge of this question")
-                % {"judge_merge": self.judge_merge}
+                % {"judge_merge": self.judge_merge},
+                "judge_merge",
             )
         return self
 

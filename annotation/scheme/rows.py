@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from annotation.scheme.basis import Facet, Key, Spec, Text, first_repeated
+from annotation.scheme.basis import QUESTION, Facet, Key, Misplaced, Spec, Text, first_repeated, repeated_at
 from base.sentences import gettext as _
 
 
@@ -40,8 +40,9 @@ class RowSpec(Spec):
 
     @model_validator(mode="after")
     def _check_facets(self) -> RowSpec:
-        if twice := first_repeated([facet.key for facet in self.facets]):
-            raise ValueError(_("two facets have the key “%(twice)s”") % {"twice": twice})
+        if twice := first_repeated(list(self.keys)):
+            said = _("two facets have the key “%(twice)s”") % {"twice": twice}
+            raise Misplaced(said, "facets", repeated_at(list(self.keys)))
         return self
 
     @property
@@ -121,7 +122,7 @@ class ComparisonSpec(Spec):
     the numbers of words of the two texts.
     """
 
-    question: Annotated[str, Field(pattern=r"^[^.]+\.[^.]+$")]
+    question: Annotated[str, Field(pattern=QUESTION)]
     systems: tuple[Facet, Facet]
     options: tuple[Key, Key] = ("left", "right")
     item: Facet | None = None

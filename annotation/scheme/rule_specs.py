@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field, model_validator
 
-from annotation.scheme.basis import Key, Level, Spec, Word
+from annotation.scheme.basis import SOURCE, Key, Level, Spec, Word
 from base.sentences import gettext as _
 
 
@@ -29,7 +29,7 @@ class Rule(StrEnum):
 OF_STATES = (Rule.EXISTS, Rule.SOURCED, Rule.DISTINCT, Rule.REACHED)
 
 
-Source = Annotated[str, Field(pattern=r"^(above|row|column|line)\.[a-z0-9][a-z0-9_-]*$")]
+Source = Annotated[str, Field(pattern=SOURCE)]
 
 
 class CheckSpec(Spec):

@@ -25,7 +25,7 @@ Three kinds of question share the machinery of options: a `choice` lists them, a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -33,7 +33,7 @@ from pydantic import AfterValidator, ConfigDict, Field, field_validator, model_v
 
 from annotation.evidence.kinds import BlockKind
 from annotation.scheme import problems
-from annotation.scheme.basis import Facet, Key, Level, Spec, Text, first_repeated
+from annotation.scheme.basis import Facet, Key, Level, Misplaced, Spec, Text, first_repeated, repeated_at
 from annotation.scheme.block_specs import BlockSpec
 from annotation.scheme.problems import Problem, SchemeError
 from annotation.scheme.questions import Colour, Kind, Merge, OptionSpec, Preset, QuestionSpec
@@ -83,6 +83,7 @@ def _with_a_letter(phrase: str) -> str:
     return phrase
 
 
+Place = tuple[str | int, ...]  # in a file: keys and positions
 Phrase = Annotated[str, Field(max_length=120), AfterValidator(_with_a_letter)]
 
 
@@ -108,6 +109,9 @@ class ColumnSpec(Spec):
 def _of_one_form(title: str) -> dict[str, Any]:
     """The column of a section whose file says nothing of columns."""
     return {"title": title, "facets": ["about"]}
+
+
+MOST_VERSION = 2**31 - 1  # what a database keeps
 
 
 class Layout(StrEnum):
@@ -145,62 +149,88 @@ class SectionSpec(Spec):
     def _check_references(self) -> SectionSpec:
         keys = [question.key for question in self.questions]
         if twice := first_repeated(keys):
-            raise ValueError(_("two questions have the key “%(twice)s”") % {"twice": twice})
+            said = _("two questions have the key “%(twice)s”") % {"twice": twice}
+            raise Misplaced(said, "questions", repeated_at(keys), "key")
         for position, question in enumerate(self.questions):
-            for facet in (question.about, question.preset.when_empty if question.preset else None):
+            named: list[tuple[str | None, Place]] = [(question.about, ("about",))]
+            named += [(question.preset.when_empty, ("preset", "when_empty"))] if question.preset else []
+            for facet, place in named:
                 if facet is not None and facet not in self.column.facets:
-                    raise ValueError(
+                    raise Misplaced(
                         _("question “%(key)s” names the facet “%(facet)s”, which the column has not")
-                        % {"key": question.key, "facet": facet}
+                        % {"key": question.key, "facet": facet},
+                        *("questions", position, *place),
                     )
             for other, options in question.ask_unless.items():
+                at = ("questions", position, "ask_unless", other)
                 if other not in keys[:position]:
-                    raise ValueError(
+                    raise Misplaced(
                         _("“%(key)s” can depend only on a question above it, not on “%(other)s”")
-                        % {"key": question.key, "other": other}
+                        % {"key": question.key, "other": other},
+                        *at,
                     )
                 known = self.questions[keys.index(other)].words
                 if unknown := [option for option in options if option not in known]:
-                    raise ValueError(
+                    raise Misplaced(
                         _("“%(key)s” names “%(unknown)s”, which is no option of “%(other)s”")
-                        % {"key": question.key, "unknown": unknown[0], "other": other}
+                        % {"key": question.key, "unknown": unknown[0], "other": other},
+                        *at,
                     )
         return self
 
     @model_validator(mode="after")
     def _check_rules(self) -> SectionSpec:
         keys = [question.key for question in self.questions]
-        named = [(key, "shows_above") for key in self.shows_above]
-        named += [(key, question.key) for question in self.questions if question.text for key in question.text.offered]
-        named += [(key, str(check.rule)) for check in self.checks for key in check.questions]
-        for key, where in named:
+        texts = [(q.key, q.text, ("questions", at, "text", "from")) for at, q in enumerate(self.questions) if q.text]
+        checks = [(str(check.rule), check, ("checks", at)) for at, check in enumerate(self.checks)]
+        named: list[tuple[str, str, Place]] = [(key, "shows_above", ("shows_above",)) for key in self.shows_above]
+        named += [(key, where, place) for where, text, place in texts for key in text.offered]
+        named += [(key, where, place) for where, check, place in checks for key in check.questions]
+        for key, where, place in named:
             if key not in keys:
-                raise ValueError(
+                raise Misplaced(
                     _("“%(where)s” names “%(key)s”, which is no question of this section")
-                    % {"where": where, "key": key}
+                    % {"where": where, "key": key},
+                    *place,
                 )
-        of_column = [(str(check.rule), facet) for check in self.checks for facet in check.facets_of("column")]
-        of_column += [(q.key, facet) for q in self.questions if q.text for facet in q.text.facets_of("column")]
-        for where, facet in of_column:
+        of_column: list[tuple[str, str, Place]]
+        of_column = [(facet, where, place) for where, check, place in checks for facet in check.facets_of("column")]
+        of_column += [(facet, where, place) for where, text, place in texts for facet in text.facets_of("column")]
+        for facet, where, place in of_column:
             if facet not in self.column.facets:
-                raise ValueError(
+                raise Misplaced(
                     _("“%(where)s” names the facet “%(facet)s”, which the column has not")
-                    % {"where": where, "facet": facet}
+                    % {"where": where, "facet": facet},
+                    *place,
                 )
-        for check in self.checks:
+        for where, check, place in checks:
             if check.rule in OF_STATES and not self.question(check.question).transitions:
-                raise ValueError(
+                raise Misplaced(
                     _("“%(where)s” is a rule over transitions, and “%(key)s” takes none")
-                    % {"where": check.rule, "key": check.question}
+                    % {"where": where, "key": check.question},
+                    *(*place, "rule"),
                 )
             for key, words in check.when.items():
                 question = self.question(key)
                 if question.has_options and (unknown := [word for word in words if word not in question.words]):
-                    raise ValueError(
+                    raise Misplaced(
                         _("“%(key)s” names “%(unknown)s”, which is no option of “%(other)s”")
-                        % {"key": check.rule, "unknown": unknown[0], "other": key}
+                        % {"key": where, "unknown": unknown[0], "other": key},
+                        *(*place, "when", key),
                     )
         return self
+
+    def facets_of_rows(self) -> Iterator[tuple[str, Place]]:
+        """The facets of rows that its questions and checks name, each with where."""
+        for at, question in enumerate(self.questions):
+            for facet in question.transitions.start if question.transitions else ():
+                yield facet, ("questions", at, "transitions", "start")
+        for at, check in enumerate(self.checks):
+            for facet in check.facets_of("row"):
+                yield facet, ("checks", at, "in")
+        for at, question in enumerate(self.questions):
+            for facet in question.text.facets_of("row") if question.text else ():
+                yield facet, ("questions", at, "text", "from")
 
     def question(self, key: str) -> QuestionSpec:
         return next(question for question in self.questions if question.key == key)
@@ -247,7 +277,7 @@ class SchemeSpec(Spec):
     model_config = ConfigDict(serialize_by_alias=True)
 
     key: Key
-    version: Annotated[int, Field(ge=1)]
+    version: Annotated[int, Field(ge=1, le=MOST_VERSION)]
     title: Annotated[str, Field(min_length=1, max_length=200)]
     description: str = ""
     source: str = ""
@@ -282,31 +312,24 @@ class SchemeSpec(Spec):
 
     @model_validator(mode="after")
     def _check_sections(self) -> SchemeSpec:
-        if twice := first_repeated([section.key for section in self.sections]):
-            raise ValueError(_("two sections have the key “%(twice)s”") % {"twice": twice})
-        if twice := first_repeated([block.key for block in self.blocks]):
-            raise ValueError(_("two kinds of block have the key “%(twice)s”") % {"twice": twice})
-        facets = [
-            (section.key, facet)
-            for section in self.sections
-            for facet in (
-                *(f for q in section.questions if q.transitions for f in q.transitions.start),
-                *(source[4:] for check in section.checks for source in check.in_ if source.startswith("row.")),
-                *(facet for q in section.questions if q.text for facet in q.text.facets_of("row")),
-            )
-        ]
+        keys = [section.key for section in self.sections]
+        if twice := first_repeated(keys):
+            said = _("two sections have the key “%(twice)s”") % {"twice": twice}
+            raise Misplaced(said, "sections", repeated_at(keys), "key")
+        kinds = [block.key for block in self.blocks]
+        if twice := first_repeated(kinds):
+            said = _("two kinds of block have the key “%(twice)s”") % {"twice": twice}
+            raise Misplaced(said, "blocks", repeated_at(kinds), "key")
         hidden = {facet.key for facet in self.row.facets if facet.hidden}
-        for section_key, facet in facets:
-            if facet in hidden:
-                raise ValueError(
-                    _("the section “%(key)s” names the facet “%(facet)s”, which is hidden from raters")
-                    % {"key": section_key, "facet": facet}
-                )
-            if facet not in self.row.keys:
-                raise ValueError(
-                    _("the section “%(key)s” names the facet “%(facet)s”, which the row has not")
-                    % {"key": section_key, "facet": facet}
-                )
+        for at, section in enumerate(self.sections):
+            for facet, place in section.facets_of_rows():
+                if facet in hidden or facet not in self.row.keys:
+                    sentence = (
+                        _("the section “%(key)s” names the facet “%(facet)s”, which is hidden from raters")
+                        if facet in hidden
+                        else _("the section “%(key)s” names the facet “%(facet)s”, which the row has not")
+                    )
+                    raise Misplaced(sentence % {"key": section.key, "facet": facet}, *("sections", at, *place))
         return self
 
     @model_validator(mode="after")
@@ -317,16 +340,18 @@ class SchemeSpec(Spec):
         named = (self.benchmark.generator, *self.benchmark.instruction, self.benchmark.length)
         for facet in named:
             if facet is not None and facet not in hidden:
-                raise ValueError(_("“benchmark” names the facet “%(facet)s”, which the row has not") % {"facet": facet})
+                said = _("“benchmark” names the facet “%(facet)s”, which the row has not") % {"facet": facet}
+                raise Misplaced(said, "benchmark")
         if self.benchmark.generator in self.benchmark.instruction:
-            raise ValueError(_("the generator is no part of an instruction"))
+            raise Misplaced(_("the generator is no part of an instruction"), "benchmark", "instruction")
         if not hidden[self.benchmark.generator]:
-            raise ValueError(
+            raise Misplaced(
                 _("raters must not see who wrote a text: say “hidden: true” of the facet “%(facet)s”")
-                % {"facet": self.benchmark.generator}
+                % {"facet": self.benchmark.generator},
+                *("row", "facets", self.row.keys.index(self.benchmark.generator)),
             )
         if not any(question.kind == Kind.SCALE for section in self.sections for question in section.questions):
-            raise ValueError(_("a benchmark needs a question of the kind “scale”"))
+            raise Misplaced(_("a benchmark needs a question of the kind “scale”"), "benchmark")
         return self
 
     @model_validator(mode="after")
@@ -337,27 +362,29 @@ class SchemeSpec(Spec):
         hidden = {facet.key: facet.hidden for facet in self.row.facets}
         for facet in of.facets:
             if facet not in hidden:
-                raise ValueError(
-                    _("“comparison” names the facet “%(facet)s”, which the row has not") % {"facet": facet}
-                )
+                said = _("“comparison” names the facet “%(facet)s”, which the row has not") % {"facet": facet}
+                raise Misplaced(said, "comparison")
         for facet in of.systems:
             if not hidden[facet]:
-                raise ValueError(
+                raise Misplaced(
                     _("raters must not see who wrote a text: say “hidden: true” of the facet “%(facet)s”")
-                    % {"facet": facet}
+                    % {"facet": facet},
+                    *("row", "facets", self.row.keys.index(facet)),
                 )
         questions = {f"{one.key}.{question.key}": question for one in self.sections for question in one.questions}
         question = questions.get(of.question)
         if question is None or question.kind != Kind.CHOICE:
-            raise ValueError(
+            raise Misplaced(
                 _("“comparison” names the question “%(question)s”, which is no choice of this scheme")
-                % {"question": of.question}
+                % {"question": of.question},
+                *("comparison", "question"),
             )
         for option in of.options:
             if option not in [one.key for one in question.options]:
-                raise ValueError(
+                raise Misplaced(
                     _("“comparison” names the option “%(option)s”, which the question “%(question)s” has not")
-                    % {"option": option, "question": of.question}
+                    % {"option": option, "question": of.question},
+                    *("comparison", "options"),
                 )
         return self
 

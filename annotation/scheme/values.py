@@ -6,24 +6,24 @@ import re
 from typing import Annotated
 
 import regex
-from pydantic import ConfigDict, Field, field_validator, model_validator
+from pydantic import ConfigDict, Field, FiniteFloat, field_validator, model_validator
 
-from annotation.scheme.basis import Facet, Level, Spec, Text, Word, first_repeated
+from annotation.scheme.basis import OFFERING, Facet, Level, Misplaced, Spec, Text, Word, first_repeated, repeated_at
 from base.sentences import gettext as _
 
 
 class NumberSpec(Spec):
     """Which numbers are answers. With `step`, only those that lie whole steps from `min` (from 0 without it)."""
 
-    min: float | None = None
-    max: float | None = None
-    step: Annotated[float, Field(gt=0)] | None = None
+    min: FiniteFloat | None = None
+    max: FiniteFloat | None = None
+    step: Annotated[FiniteFloat, Field(gt=0)] | None = None
     unit: Annotated[str, Field(max_length=20)] = ""
 
     @model_validator(mode="after")
     def _check_bounds(self) -> NumberSpec:
         if self.min is not None and self.max is not None and self.min >= self.max:
-            raise ValueError(_("min should be less than max"))
+            raise Misplaced(_("min should be less than max"), "max")
         return self
 
 
@@ -45,7 +45,7 @@ class TextPattern(Spec):
         return pattern
 
 
-Offering = Annotated[str, Field(pattern=r"^((row|column)\.)?[a-z0-9][a-z0-9_-]*$")]
+Offering = Annotated[str, Field(pattern=OFFERING)]
 
 
 class TextSpec(Spec):
@@ -140,7 +140,7 @@ class ItemField(Spec):
         if self.options and (self.place or self.completions):
             raise ValueError(_("options are all that a field takes: it is no place, and has no completions"))
         if twice := first_repeated([option.casefold() for option in self.options]):
-            raise ValueError(_("two options are the word “%(twice)s”") % {"twice": twice})
+            raise Misplaced(_("two options are the word “%(twice)s”") % {"twice": twice}, "options")
         if (self.carried_into or self.sums) and not self.carried:
             raise ValueError(_("carried_into and sums are of a field that is carried"))
         if self.sums and not self.is_list:
@@ -158,17 +158,20 @@ class ItemsSpec(Spec):
 
     @model_validator(mode="after")
     def _check_fields(self) -> ItemsSpec:
-        if twice := first_repeated([field.key for field in self.fields]):
-            raise ValueError(_("two fields have the key “%(twice)s”") % {"twice": twice})
+        keys = [field.key for field in self.fields]
+        if twice := first_repeated(keys):
+            raise Misplaced(
+                _("two fields have the key “%(twice)s”") % {"twice": twice}, "fields", repeated_at(keys), "key"
+            )
         if self.fewest > self.most:
-            raise ValueError(_("fewest should not be more than most"))
+            raise Misplaced(_("fewest should not be more than most"), "fewest")
         if long := next((one for field in self.fields for one in field.options if len(one) > self.longest), None):
             raise ValueError(_("the option “%(option)s” is longer than `longest`") % {"option": long})
         places = [field.key for field in self.fields if field.place]
         if places and (len(self.fields) == 1 or places != [self.fields[-1].key]):
-            raise ValueError(_("the place is one field, the last, behind others"))
+            raise Misplaced(_("the place is one field, the last, behind others"), "fields", keys.index(places[0]))
         if self.fields[0].carried:
-            raise ValueError(_("the first field says what an entry is, and is not carried"))
+            raise Misplaced(_("the first field says what an entry is, and is not carried"), "fields", 0, "carried")
         return self
 
     @property

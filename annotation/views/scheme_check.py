@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.contrib.auth.decorators import permission_required
+from django.core.cache import cache
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
@@ -27,6 +29,7 @@ from annotation.views.work import beginnings, evidence_of
 
 MOST = 100_000  # characters; the longest scheme that comes with Palate has a tenth. More takes a server seconds.
 SHOWN = 20  # problems, and changes
+MOST_A_MINUTE = 120  # checks of one person; the page asks for one 0.6 seconds after a key, and no sooner
 
 
 @require_POST
@@ -45,6 +48,8 @@ def check_study(request: AppRequest, study: Study) -> HttpResponse:
 
 def _checked(request: AppRequest, study: Study | None) -> HttpResponse:
     """The piece below the text, and the preview where it is another one than `shown`."""
+    if _is_too_often(request.user):
+        return HttpResponse(status=429, headers={"Retry-After": "60"})
     text = request.POST.get("scheme_text", "").replace("\r\n", "\n")
     context: dict[str, Any] = {"is_empty": not text.strip(), "most": SHOWN}
     spec = None
@@ -64,6 +69,15 @@ def _checked(request: AppRequest, study: Study | None) -> HttpResponse:
         if digest != request.POST.get("shown"):
             context["preview"] = _preview(request, spec, study)
     return render(request, "annotation/_scheme_checked.html", context)
+
+
+def _is_too_often(user: User) -> bool:
+    """Whether somebody has had all checks of this minute. Counted where it costs little, so of several at the same
+    moment one may not be; nobody is kept from checking while the cache is away."""
+    key = f"scheme-checks:{user.pk}:{int(time.time() // 60)}"
+    n = (cache.get(key) or 0) + 1
+    cache.set(key, n, 120)
+    return n > MOST_A_MINUTE
 
 
 @dataclass(frozen=True)

@@ -46,11 +46,11 @@ class SystemSerializer(serializers.Serializer[Any]):
     replace = serializers.BooleanField(default=False)
 
 
-class RemovedSystemSerializer(serializers.Serializer[Any]):
+class SystemNameSerializer(serializers.Serializer[Any]):
     system = serializers.SlugField(max_length=60)
 
 
-class RemovedSerializer(serializers.Serializer[Any]):
+class RemovedAnswersSerializer(serializers.Serializer[Any]):
     removed = serializers.IntegerField(help_text="answers")
 
 
@@ -161,15 +161,15 @@ def add_system(request: Request, slug: str) -> Response:
     return Response(AddedSerializer(told).data, status=status.HTTP_201_CREATED)
 
 
-@extend_schema(request=RemovedSystemSerializer, responses={200: RemovedSerializer, 409: RefusalSerializer})
+@extend_schema(request=SystemNameSerializer, responses={200: RemovedAnswersSerializer, 409: RefusalSerializer})
 @api_view(["POST"])
 def remove_system(request: Request, slug: str) -> Response:
     """Remove a system whose answers came in files, with all of them: to bring them back, add them again."""
     study = study_of(request, slug, Role.MANAGER)
-    asked = RemovedSystemSerializer(data=request.data)
+    asked = SystemNameSerializer(data=request.data)
     asked.is_valid(raise_exception=True)
     n = actions.remove_system(study=study, code=asked.validated_data["system"], by=user_of(request))
-    return Response(RemovedSerializer({"removed": n}).data)
+    return Response(RemovedAnswersSerializer({"removed": n}).data)
 
 
 @extend_schema(

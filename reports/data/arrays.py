@@ -66,8 +66,9 @@ _BEFORE, _FROM = "before", "from"
 # drawn; scales have AC2 beside AC1 at a glance; words that entries of lists are tied to are held against each other.
 # 14: cells of optional questions that were left open stand among the missing labels, and, of a system from a file,
 # among the texts that it has not; a mean over pairs of raters counts those that marked any words; of accuracy over
-# coverage it is said in words how many cells are kept, where cells of equal confidence may be more than half.
-METHODS = 14
+# coverage it is said in words how many cells are kept, where cells of equal confidence may be more than half. 15: of
+# marked words each option has intervals too.
+METHODS = 15
 # The words in which reports are said: a frozen report is said again in those of its day. 2: the field's own words
 # (percent agreement, calibration, confusion matrix, non-blind labels, bootstrap resamples). 3: where a scheme has one
 # section, its title does not stand before those of its questions.
@@ -408,6 +409,11 @@ class Filters:
     def before_pairs_with_spans(self) -> bool:
         """Pairs of raters that marked no words count among those that a mean is over."""
         return self.methods < 14
+
+    @property
+    def before_intervals_of_options(self) -> bool:
+        """Of marked words single options have no intervals."""
+        return self.methods < 15
 
     @property
     def first_words(self) -> bool:

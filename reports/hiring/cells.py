@@ -23,7 +23,8 @@ class JudgeCells:
     judges. label: the place of the judge's label. score: 0 to 1, larger is surer, see `MARGIN`. right: of each answer
     the share in which it is the right one, shape (n_cells, n_codes): 1 for gold where it is decided, else for what most
     people said, equal parts where several answers were equally frequent; a row of zeros where nobody said anything.
-    people: how many answered.
+    people: how many answered. Gold that is exposed, as it was decided in the lens, counts where people answered too: in
+    other cells it may have been decided because of what the judge said.
     """
 
     row: IntArray
@@ -249,7 +250,10 @@ def _references(table: LabelTable, number: int, key: IntArray, merge: IntArray) 
         return found
 
     people = counted(of_question & (kind[rater[labels[:, 0]]] == "person") & (labels[:, 5] == 0))
-    gold = counted(of_question & (kind[rater[labels[:, 0]]] == "gold"))
+    golden = of_question & (kind[rater[labels[:, 0]]] == "gold")
+    gold = counted(golden)
+    heard = (counted(golden & (labels[:, 5] == 0)).sum(axis=1) > 0) | (people.sum(axis=1) > 0)
+    gold[~heard] = 0
     voices = np.where((gold.sum(axis=1) > 0)[:, np.newaxis], gold, people)
     most = voices.max(axis=1, initial=0)[:, np.newaxis]
     best = (voices == most) & (most > 0)

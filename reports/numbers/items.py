@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice
+from typing import Any
 
 import numpy as np
 
@@ -73,10 +74,14 @@ class SpanLine:
 
 
 def span_lines(data: QuestionData, of: StudyData, filters: Filters) -> tuple[SpanLine, ...]:
-    """Of a question of the kind `items` whose entries have places; intervals are of all spans, not of each option."""
+    """Of a question of the kind `items` whose entries have places."""
     own = data.spec.items
     if own is None or own.place is None:
         return ()
+
+    def drawn(counted: Counted) -> dict[str, Any]:
+        return {} if counted.option and filters.before_intervals_of_options else filters.intervals.arguments
+
     # Answers that differ in nothing but their places are told apart by how they are spelled.
     lists = [json.loads(stored) for stored in data.spellings]
     ways = [(counted, [marked(own, records, counted) for records in lists]) for counted in ways_of(own)]
@@ -84,7 +89,7 @@ def span_lines(data: QuestionData, of: StudyData, filters: Filters) -> tuple[Spa
         SpanLine(a, b, counted, found)
         for a, b, pairs in _compared(data, of)
         for counted, spans in ways
-        if (found := spans_agreement(pairs, spans, **({} if counted.option else filters.intervals.arguments)))
+        if (found := spans_agreement(pairs, spans, of_option=bool(counted.option), **drawn(counted)))
         and (not counted.option or found.n_marked)
     )
 

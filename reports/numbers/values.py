@@ -191,16 +191,17 @@ def _judge(
     judge: RaterEntry, people: Answers, answers: Answers, numbers: FloatArray | None, filters: Filters
 ) -> ValueJudge:
     arguments = filters.intervals.arguments
+    pairs = None if numbers is None else number_pairs(people, answers, numbers)
     return ValueJudge(
         judge=judge,
         accuracy=judge_accuracy(people, answers),
         accuracy_interval=judge_accuracy_interval(people, answers, **arguments) if arguments else None,
         pairwise=judge_pair_accuracy(people, answers),
-        numbers=None if numbers is None else numeric_difference(people, answers, numbers),
-        numbers_intervals=numeric_difference_intervals(people, answers, numbers, **arguments)
-        if arguments and numbers is not None
+        numbers=None if pairs is None else numeric_difference(pairs),
+        numbers_intervals=numeric_difference_intervals(people, pairs, **arguments)
+        if arguments and pairs is not None
         else {},
-        pairs=None if numbers is None or filters.before_number_figures else number_pairs(people, answers, numbers),
+        pairs=None if pairs is None or filters.before_number_figures else (pairs.people, pairs.judge),
     )
 
 
@@ -215,7 +216,7 @@ def _gold(gold: RaterEntry, data: QuestionData, numbers: FloatArray | None, judg
         numbers=None if numbers is None else _from_gold(data.people, right, numbers),
         judge_numbers=()
         if numbers is None
-        else tuple(numeric_difference(right, data.judges[judge.code], numbers) for judge in judges),
+        else tuple(numeric_difference(number_pairs(right, data.judges[judge.code], numbers)) for judge in judges),
     )
 
 

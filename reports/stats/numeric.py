@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -323,15 +324,12 @@ class NumericDifference:
     n: int
 
 
-def numeric_difference(people: Answers, judge: Answers, values: FloatArray) -> NumericDifference:
+def numeric_difference(pairs: NumberPairs) -> NumericDifference:
     """
-    Args:
-        values: the number that each code stands for, shape (n_options,).
-
     Sources: Bland and Altman (1986).
     """
-    theirs, its = number_pairs(people, judge, values)
-    apart = its - theirs
+    theirs, its = pairs.people, pairs.judge
+    apart = pairs.apart
     n = apart.size
     if not n:
         return NumericDifference(None, None, None, None, None, None, 0)
@@ -349,34 +347,48 @@ def numeric_difference(people: Answers, judge: Answers, values: FloatArray) -> N
     )
 
 
-def number_pairs(people: Answers, judge: Answers, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """People's numbers in cells that the judge answered too, and beside each the judge's; both of shape (n_pairs,)."""
+class NumberPairs(NamedTuple):
+    """People's numbers in cells that the judge answered too, and beside each the judge's; both of shape (n_pairs,).
+    both: of each of people's answers, whether it is one of these."""
+
+    people: FloatArray
+    judge: FloatArray
+    both: npt.NDArray[np.bool_]
+
+    @property
+    def apart(self) -> FloatArray:
+        return self.judge - self.people
+
+
+def number_pairs(people: Answers, judge: Answers, values: FloatArray) -> NumberPairs:
+    """
+    Args:
+        values: the number that each code stands for, shape (n_options,).
+    """
     chosen = judge_codes(people, judge)
     both = chosen != MISSING
     numbers = np.asarray(values, dtype=np.float64)
-    return numbers[people.code[both]], numbers[chosen[both]]
+    return NumberPairs(numbers[people.code[both]], numbers[chosen[both]], both)
 
 
 def numeric_difference_intervals(
     people: Answers,
-    judge: Answers,
-    values: FloatArray,
+    pairs: NumberPairs,
     *,
     by: By = "document",
     n_draws: int = N_DRAWS,
     seed: int = 0,
     expanded: bool = True,
 ) -> dict[str, Interval]:
-    """Of the mean absolute difference and of the bias."""
+    """Of the mean absolute difference and of the bias; `pairs` are of these people's answers."""
     draws = resampling(people, by, n_draws=n_draws, seed=seed, expanded=expanded)
     if draws.too_few:
         return {name: draws.without_draws() for name in ("difference", "bias")}
-    chosen = judge_codes(people, judge)
-    both = chosen != MISSING
-    numbers = np.asarray(values, dtype=np.float64)
-    apart = numbers[chosen[both]] - numbers[people.code[both]]
+    apart = pairs.apart
     per_cluster = np.zeros((draws.n_clusters, 3))
-    np.add.at(per_cluster, draws.cluster_of(people)[both], np.stack([np.ones(apart.size), np.abs(apart), apart], -1))
+    np.add.at(
+        per_cluster, draws.cluster_of(people)[pairs.both], np.stack([np.ones(apart.size), np.abs(apart), apart], -1)
+    )
     drawn = draws.draw(
         per_cluster, lambda sums: np.stack([_ratio(sums[:, 1], sums[:, 0]), _ratio(sums[:, 2], sums[:, 0])], axis=-1)
     )

@@ -162,12 +162,15 @@ def spans_agreement(
     n_draws: int = N_DRAWS,
     seed: int = 0,
     expanded: bool = True,
+    of_option: bool = False,
 ) -> SpansAgreement | None:
     """
     Args:
         pairs: of each two raters their answers, a list a cell.
         lists: the list that each code stands for.
         by: what intervals draw, of all documents or sheets in which two of a pair made a list; None makes none.
+        of_option: the spans are those of one option: intervals draw the documents or sheets in which one of a pair
+            marked it, so that an option that few of them have gets none.
 
     Returns:
         None where no two share a cell.
@@ -187,18 +190,21 @@ def spans_agreement(
         return None
     of_pairs = np.stack([of_pair.sum(axis=0) for of_pair in sums])
     total = of_pairs.sum(axis=0)
+    n_lists = sum(map(len, sums))
     precision, recall, f1 = _rates(of_pairs[np.newaxis])[0]
     intervals: list[Interval | None] = [None] * len(_FIGURES)
-    if by:
+    if by and of_option:
+        sums, keys = _with_spans(sums, keys)
+    if by and sums:
         intervals = [*_intervals(sums, keys, by=by, n_draws=n_draws, seed=seed, expanded=expanded)]
     exact, overlap, characters = (
         Figure(_defined(precision[place]), _defined(recall[place]), _defined(f1[place]), intervals[place])
         for place in range(len(_FIGURES))
     )
     return SpansAgreement(
-        n_pairs=len(sums),
+        n_pairs=len(of_pairs),
         n_marked_pairs=int((of_pairs[:, _A] + of_pairs[:, _B] > 0).sum()),
-        n_lists=sum(len(of_pair) for of_pair in sums),
+        n_lists=n_lists,
         n_a=int(total[_A]),
         n_b=int(total[_B]),
         without_a=int(without[0]),
@@ -246,6 +252,13 @@ def _intervals(
         lambda of_draws: _rates(of_draws.reshape(len(of_draws), n_pairs, n_sums))[:, 2],
     )
     return [draws.interval(drawn[:, place]) for place in range(len(_FIGURES))]
+
+
+def _with_spans(sums: Sequence[FloatArray], keys: Sequence[IntArray]) -> tuple[list[FloatArray], list[IntArray]]:
+    """Of each pair that marked anything the lists in which it did; the others tell nothing of F1."""
+    marked = [(of_pair[:, _A] + of_pair[:, _B] > 0) for of_pair in sums]
+    kept = [place for place, of_pair in enumerate(marked) if of_pair.any()]
+    return [sums[place][marked[place]] for place in kept], [keys[place][marked[place]] for place in kept]
 
 
 def _sums(a: Marked, b: Marked) -> tuple[int, ...]:

@@ -47,7 +47,13 @@ def test_a_section_may_say_nothing_of_columns_and_asks_one_form_a_row_then() -> 
     assert (acts.column.facets, acts.is_one_form) == (("act", "party"), False)
 
 
-@pytest.mark.parametrize(("title", "wrong"), [("", "this key is missing"), ("    title:\n", "this should be text")])
+@pytest.mark.parametrize(
+    ("title", "wrong"),
+    [
+        ("", "this key is missing"),
+        ("    title:\n", "this should be text, and YAML reads nothing here; put “~” and “null” in quotes"),
+    ],
+)
 def test_a_section_without_a_title_lacks_that_alone(title: str, wrong: str) -> None:
     text = SCHEME.replace("    column: {title: Duty, facets: [duty]}\n", "").replace("        about: duty\n", "")
     text = text.replace("    title: Duties\n", title)
@@ -176,59 +182,59 @@ MISTAKES = {
     "preset of an unknown option": (
         "option: no-party}",
         "option: nobody}",
-        "- key: party",
-        "questions.party",
+        "option: nobody}",
+        "questions.party.preset.option",
         "the preset names “nobody”",
     ),
-    "preset of an unknown facet": ("when_empty: party", "when_empty: side", "- key: acts", "sections.acts", "“side”"),
-    "about an unknown facet": ("about: duty", "about: task", "- key: duties", "sections.duties", "“task”"),
+    "preset of an unknown facet": ("when_empty: party", "when_empty: side", "when_empty: side", "when_empty", "“side”"),
+    "about an unknown facet": ("about: duty", "about: task", "about: task", "stated.about", "“task”"),
     "ask_unless of an unknown option": (
         "ask_unless: {act: [absent]}\n        preset",
         "ask_unless: {act: [gone]}\n        preset",
-        "- key: acts",
-        "sections.acts",
+        "{act: [gone]}",
+        "questions.party.ask_unless.act",
         "“gone”, which is no option of “act”",
     ),
     "ask_unless of a question below": (
         "ask_unless: {act: [absent]}\n        preset",
         "ask_unless: {strictness: ['1']}\n        preset",
-        "- key: acts",
-        "sections.acts",
+        "{strictness: ['1']}",
+        "questions.party.ask_unless.strictness",
         "only on a question above it",
     ),
     "ask_unless of itself": (
         "ask_unless: {act: [absent]}\n        preset",
         "ask_unless: {party: [same]}\n        preset",
-        "- key: acts",
-        "sections.acts",
+        "{party: [same]}",
+        "questions.party.ask_unless.party",
         "only on a question above it",
     ),
     "merge of an unknown option": (
         "        about: duty\n",
         "        about: duty\n        merges: [{key: two, title: Two, options: {implied: missing}}]\n",
-        "- key: stated\n",
-        "questions.stated",
+        "merges: [",
+        "questions.stated.merges.two.options",
         "the merge “two” names “missing”",
     ),
     "judge_merge that is no merge": (
         "        about: duty\n",
         "        about: duty\n        judge_merge: two\n",
-        "- key: stated\n",
-        "questions.stated",
+        "judge_merge: two",
+        "questions.stated.judge_merge",
         "judge_merge names “two”",
     ),
     "two options of a key": (
         "key: implied, label: Implied",
         "key: stated, label: Implied",
-        "- key: stated\n",
-        "questions.stated",
+        "key: stated, label: Implied",
+        "questions.stated.options.stated.key",
         "two options have the key “stated”",
     ),
     "two options of a hotkey": (
         "key: implied, label: Implied",
         "key: implied, label: Implied, hotkey: 1",
-        "- key: stated\n",
-        "questions.stated",
+        "hotkey: 1",
+        "questions.stated.options.implied.hotkey",
         "two options have the hotkey “1”",
     ),
     "a facet twice": (
@@ -238,21 +244,21 @@ MISTAKES = {
         "acts.column",
         "two facets have the key “party”",
     ),
-    "two questions of a key": ("- key: party", "- key: act", "- key: acts", "acts", "two questions have the key"),
-    "two sections of a key": ("- key: acts", "- key: duties", "", "", "two sections have the key “duties”"),
-    "scale without bounds": ("        min: 1\n", "", "- key: strictness", "strictness", "whole numbers min and max"),
+    "two questions of a key": ("- key: party\n", "- key: act #\n", "- key: act #", "act.key", "two questions"),
+    "two sections of a key": ("- key: acts", "- key: duties #", "- key: duties #", "duties.key", "two sections"),
+    "scale without bounds": ("        min: 1\n", "", "- key: strictness", "strictness.min", "numbers min and max"),
     "anchors off the scale": (
         "        max: 3\n",
         "        max: 3\n        anchors: {4: strict}\n",
-        "- key: strictness",
-        "strictness",
+        "anchors:",
+        "strictness.anchors",
         "“anchors” says in texts",
     ),
     "anchors that are a text": (
         "        max: 3\n",
         "        max: 3\n        anchors: strict\n",
-        "- key: strictness",
-        "strictness",
+        "anchors:",
+        "strictness.anchors",
         "“anchors” says in texts",
     ),
     "anchors of a choice": (
@@ -262,9 +268,9 @@ MISTAKES = {
         "anchors",
         "no such key here",
     ),
-    "scale upside down": ("max: 3", "max: 0", "- key: strictness", "strictness", "whole numbers min and max"),
-    "scale of twelve steps": ("max: 3", "max: 12", "- key: strictness", "strictness", "at most 11 steps"),
-    "unknown kind": ("kind: scale", "kind: range", "kind: range", "strictness.kind", "'scale'"),
+    "scale upside down": ("max: 3", "max: 0", "max: 0", "strictness.max", "min less than max"),
+    "scale of twelve steps": ("max: 3", "max: 12", "max: 12", "strictness.max", "at most 11 steps"),
+    "unknown kind": ("kind: scale", "kind: range", "kind: range", "strictness.kind", "one of: choice, scale"),
     "a synonym of nothing": (
         "sections:\n",
         "synonyms:\n  - [rent, lease money]\n  - [notice]\nsections:\n",
@@ -617,7 +623,7 @@ VALUE_MISTAKES = {
     ),
     "a check of another facet": ("column.instruction]", "column.step]", "“step”, which the column has not"),
     "a check of another row facet": ("row.engine", "row.site", "“site”, which the row has not"),
-    "a source that is none": ("row.engine", "sheet.engine", "should match"),
+    "a source that is none": ("row.engine", "sheet.engine", "write above.question, line.question, row.facet"),
     "a condition that is never met": (
         "when: {action: [carry]}",
         "when: {action: [move]}",

@@ -72,7 +72,7 @@ def test_mistakes_of_content_are_told_with_the_question_that_they_are_in(check: 
     assert "sections.acts.questions.strictness.kind" in said
     assert f'data-line="{line}" data-column="0">line {line}</button>' in said
     assert "names the facet “duties”, which the column has not" in said
-    assert verdict(said) == "4 problems, the first in line 6."  # a kind without min and max has two
+    assert verdict(said) == "4 problems, the first in line 12."  # a kind without min and max has two
 
 
 def test_many_problems_are_counted_and_the_first_are_shown(check: Check) -> None:
@@ -307,3 +307,40 @@ def test_any_scheme_of_the_list_can_be_begun_from_under_a_version_that_is_free(d
     assert (pairs.key, pairs.version) == ("text-pairs", 2)
     for nothing in ("", "no-such", "999999", "9" * 30, "../../settings"):
         assert client.get(address, {"begin": nothing}).status_code == 404
+
+
+# --- how much it costs ------------------------------------------------------------------------------------------------
+
+
+def test_one_person_has_so_many_checks_a_minute(
+    check: Check, client_of: ClientOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scheme_check, "MOST_A_MINUTE", 3)
+    for minute in (100, 101):
+        monkeypatch.setattr(time, "time", lambda at=60.0 * minute: at)
+        for _n in range(3):
+            assert verdict(check(SCHEME)) == "Valid: 4 questions."
+        refused = client_of(User.objects.get(username="olga")).post(
+            reverse("annotation:check-scheme"), {"scheme_text": SCHEME}
+        )
+        assert (refused.status_code, refused["Retry-After"]) == (429, "60")
+        other = client_of(builders.user(f"other-{minute}", superuser=True))
+        assert other.post(reverse("annotation:check-scheme"), {"scheme_text": SCHEME}).status_code == 200
+
+
+def test_facets_of_rows_are_asked_for_only_where_one_is_lost(
+    leases: Leases, django_assert_num_queries: Callable[..., object]
+) -> None:
+    """All rows were read, with each check of a text."""
+    text = SCHEME.replace("key: contracts", "key: placed").replace(
+        "sections:\n", "row: {facets: [place, year]}\nsections:\n", 1
+    )
+    study = builders.study("placed", of=builders.scheme(text), by=leases.manager)
+    sheet = builders.sheet(study, n_rows=0)
+    actions.add_row(sheet=sheet, name="A", evidence=[Block(PARAGRAPH, "x")], facets={"place": "Brno"})
+    with django_assert_num_queries(1):
+        assert queries.why_unfit(study, load_scheme(text)) == ""
+    without = load_scheme(text.replace("[place, year]", "[year]"))
+    with django_assert_num_queries(2):
+        assert "Rows have the facet “place”" in queries.why_unfit(study, without)
+    assert queries.why_unfit(study, load_scheme(text.replace("[place, year]", "[place]"))) == ""

@@ -25,7 +25,7 @@ from annotation import queries as annotation_queries
 from annotation.crowd import actions as crowd
 from annotation.labels import history
 from annotation.lens import lens
-from annotation.models import Assignment, AuditEvent, Delivery, Plan, Sheet, Study, Webhook
+from annotation.models import Assignment, AuditEvent, Delivery, PastSubmission, Plan, Sheet, Study, Webhook
 from annotation.planning import Design, OverlapRequest
 from annotation.queries import undoing
 from annotation.webhooks import actions, delivering, outbox, queries
@@ -288,6 +288,9 @@ def test_a_plan_that_asks_more_of_a_row_takes_it_back(leases: Leases, hook: Webh
     deliver()
     assert heard.events == ["row.submitted"] * 2 + ["row.reopened"] * 2
     assert [one["data"]["assignment"] for one in heard.told[2:]] == [one.pk for one in given[:2]]
+    # What was submitted before is kept for whoever asks how it stood then.
+    kept = PastSubmission.objects.order_by("pk").values_list("assignment", flat=True)
+    assert sorted(kept) == [one.pk for one in given[:2]]
 
 
 def test_a_row_that_is_restored_is_taken_back(leases: Leases, hook: Webhook, heard: Receiver) -> None:

@@ -7,7 +7,7 @@ import re
 import pytest
 from django.conf import settings
 from django.urls import reverse
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from annotation.models import Label, LabelEvent, Study
 from tests import builders
@@ -193,3 +193,46 @@ def test_a_scheme_to_begin_from_leaves_the_other_fields_as_they_are(browsing: Br
     expect(page.locator("#scheme-verdict")).to_have_text("Valid: 2 questions.")
     page.keyboard.press("Control+z")
     expect(text).to_have_value(re.compile("^# What is asked about each text."))
+
+
+def test_a_scheme_to_begin_from_that_comes_late_takes_no_words_away(browsing: Browsing) -> None:
+    """What was typed while it was under way was gone, and of two choices the slower one stood there."""
+    builders.user("olga", superuser=True)
+    page = browsing.person("olga")
+    page.goto(reverse("annotation:new-study"))
+    text, short = page.get_by_label("or its text"), page.get_by_role("link", name="Begin with a short one")
+    waiting: list[Route] = []
+    page.route("**/studies/new/scheme/**", lambda route: waiting.append(route))
+    short.click()
+    text.focus()
+    page.keyboard.type("key: mine")
+    (slow,) = waiting
+    slow.fulfill(body="key: slow")
+    page.wait_for_timeout(100)
+    assert text.input_value() == "key: mine"
+
+    # Of two choices the later one counts, whichever comes first.
+    short.click()
+    short.click()
+    page.wait_for_timeout(100)
+    first, second = waiting[1:]
+    second.fulfill(body="key: second")
+    expect(text).to_have_value("key: second")
+    first.fulfill(body="key: first")
+    page.wait_for_timeout(100)
+    assert text.input_value() == "key: second"
+
+
+def test_a_text_of_many_lines_is_numbered_at_once(browsing: Browsing) -> None:
+    """Each line's number was a piece of the page by itself."""
+    builders.user("olga", superuser=True)
+    page = browsing.person("olga")
+    page.goto(reverse("annotation:new-study"))
+    page.get_by_label("or its text").evaluate(
+        "(text) => { text.value = '# a\\n'.repeat(20000); text.dispatchEvent(new Event('input', { bubbles: true })); }"
+    )
+    expect(page.locator("#scheme-verdict")).to_have_text("1 problem, in line 1.")
+    numbers = page.locator(".lines")
+    expect(numbers.locator("mark")).to_have_text("▸1")
+    assert numbers.evaluate("(of) => of.childNodes.length") == 2
+    assert str(numbers.text_content()).endswith("20000\n20001\n")

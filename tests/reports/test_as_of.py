@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -21,7 +21,7 @@ from annotation import actions as annotating
 from annotation.actions import Answer, Refused
 from annotation.labels import history
 from annotation.lens import lens
-from annotation.models import Label, LabelEvent, Study
+from annotation.models import Label, LabelEvent, PastSubmission, Study
 from reports import actions, queries
 from reports.contents import contents_of, read_contents
 from reports.data.arrays import INCLUDE, Filters, as_moment
@@ -108,7 +108,7 @@ def as_it_stood(leases: Leases, moment: datetime, **filters: Any) -> bytes:
 )
 @given(
     edits("label", "label", "label", "skip", "submit", "look", "decide", "reopen", "draft", "confirm", "restore"),
-    edits("label", "label", "skip", "submit", "look", "decide", "draft", "confirm", "restore"),
+    edits("label", "label", "skip", "submit", "look", "decide", "reopen", "draft", "confirm", "restore"),
     st.sampled_from([{}, {"exposure": INCLUDE}, {"submitted_only": True}]),
 )
 def test_what_was_frozen_at_a_moment_is_what_stood_at_it(
@@ -198,18 +198,66 @@ def test_who_cleared_what_was_clear_had_not_begun(leases: Leases) -> None:
     assert as_it_stood(leases, moment) == then
 
 
-def test_of_a_submission_that_was_taken_back_nothing_is_known(leases: Leases) -> None:
-    """Its labels are there, and it counts as not submitted."""
+def test_a_submission_that_was_taken_back_since_stands_as_of_then(leases: Leases) -> None:
+    """It counted as not submitted, from its first moment on. By each way that takes one back."""
+    for assignment in leases.judges:
+        label(assignment)
     for assignment in leases.annas:
         label(assignment)
         annotating.submit(assignment=assignment)
-    moment = timezone.now()
-    annotating.reopen(assignment=leases.annas[0])
+    mine = leases.annas[0]
+
+    def again(take_back: Callable[[], object]) -> None:
+        """Submitted, taken back, and submitted once more: as of each of these moments it is what it was."""
+        submitted, then = timezone.now(), content(leases, submitted_only=True)
+        take_back()
+        mine.refresh_from_db()
+        assert mine.state == "started"
+        taken_back, meanwhile = timezone.now(), content(leases, submitted_only=True)
+        annotating.submit(assignment=mine)
+        assert as_it_stood(leases, submitted, submitted_only=True) == then
+        assert as_it_stood(leases, taken_back, submitted_only=True) == meanwhile
+        assert then != meanwhile
+
+    again(lambda: annotating.reopen(assignment=mine))
+    answer = builders.answer(leases.sheet, *RENT, "absent")
+    again(lambda: annotating.record(assignment=mine, answers=[answer], key=uuid.uuid4(), reopen=True))
+    past = list(PastSubmission.objects.filter(assignment=mine).values_list("submitted_at", "until"))
+    assert all(begun < until for begun, until in past)
+    assert len(past) == 2
+
+
+def test_what_is_decided_or_reopened_twice_leaves_one_record(leases: Leases) -> None:
+    """Gold is opened and closed with each decision, which are its history."""
+    label(leases.annas[0])
     annotating.submit(assignment=leases.annas[0])
-    states = {entry.state for entry in table_of(leases, moment).assignments if entry.rater == 0}
-    assert states == {"started", "submitted"}
-    assert len(table_of(leases, moment).labels) == 12
-    assert len(table_of(leases, moment, submitted_only=True).labels) == 6
+    for _n in range(2):
+        annotating.reopen(assignment=leases.annas[0])
+        at = builders.answer(leases.sheet, *RENT, "absent")
+        annotating.adjudicate(
+            row=leases.annas[0].row,
+            column=at.column,
+            question=at.question,
+            option=at.option,
+            reason="It is not there.",
+            by=leases.manager,
+        )
+    assert PastSubmission.objects.count() == 1
+
+
+def test_a_restore_of_what_was_submitted_is_known_as_of_before(leases: Leases) -> None:
+    for assignment in leases.judges:
+        label(assignment)
+    label(leases.annas[0], {RENT: "stated"})
+    to = timezone.now()
+    label(leases.annas[0])
+    annotating.submit(assignment=leases.annas[0])
+    moment, then = timezone.now(), content(leases, submitted_only=True)
+    todo = history.preview(history.changes(leases.sheet, to=to), submitted=True).done
+    annotating.restore(sheet=leases.sheet, to=to, shown=lens.digest(todo), submitted=True, by=leases.manager)
+    leases.annas[0].refresh_from_db()
+    assert leases.annas[0].state == "started"
+    assert as_it_stood(leases, moment, submitted_only=True) == then
 
 
 def table_of(leases: Leases, moment: datetime, **filters: Any) -> LabelTable:

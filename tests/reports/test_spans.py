@@ -64,7 +64,7 @@ def made_study(scheme: str, said: dict[str, tuple[str | None, ...]]) -> Study:
     study = builders.study("names", of=builders.scheme(scheme))
     sheet = actions.add_sheet(study=study, title="News", columns={"text": [{}]})
     column = sheet.columns.get()
-    for number in range(1, 4):
+    for number in range(1, 1 + max(map(len, said.values()))):
         actions.add_row(sheet=sheet, name=f"Page {number}", evidence=[Block("paragraph", TEXT)])
     question = Question.objects.get(section__scheme=study.scheme, key="names")
     for code, lists in said.items():
@@ -145,6 +145,18 @@ def test_intervals_stand_beside_all_spans_where_they_are_asked_for(study: Study)
 
     assert {"exact_f1_low", "overlap_f1_high", "characters_f1_low"} <= {head.key for head in table.heads}
     assert "No intervals: too little data to draw from" in table.how
+
+
+def test_each_option_has_intervals_since_methods_15(db: None) -> None:
+    said = dict.fromkeys(("A1", "A2"), (f"{WALESA}\n{GDANSK}",) * 12)
+    said["A2"] = (*[f"{WALESA}\n{GDANSK}"] * 8, *[GDANSK] * 4)
+    study = made_study(SCHEME, said)
+    for methods, is_there in ((14, False), (15, True)):
+        lines = lines_of(made(study, methods=methods, by="document")["text.names.spans"])
+        line = lines["People", "People", "Type: person"]
+        assert line["exact_f1"] == 2 * 8 / 20
+        assert (line["exact_f1_low"] is not None) == is_there
+    assert line["exact_f1_low"] < line["exact_f1"] < line["exact_f1_high"]
 
 
 def test_what_nobody_answered_has_no_such_table(study: Study) -> None:

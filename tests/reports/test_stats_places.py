@@ -211,6 +211,35 @@ def test_documents_of_all_pairs_are_drawn_together() -> None:
     assert found.exact.interval.low is not None
 
 
+def test_an_option_has_intervals_of_the_documents_in_which_it_is_marked() -> None:
+    """It had none. Two of forty-two documents, where nobody marked a person, tell nothing of persons."""
+    ones, others = [ONE] * 40 + [[]] * 2, [ONE, OTHER] * 20 + [[]] * 2
+    found = agreement(ones, others, PERSON, by="document", n_draws=300, of_option=True)
+    every = agreement(ones, others, PERSON)
+    assert (found.n_lists, found.n_pairs, found.n_a, found.n_b) == (42, 1, 40, 20)
+    assert f1s(found) == f1s(every)
+    for figure in (found.exact, found.overlap, found.characters):
+        assert figure.interval is not None
+        assert (figure.interval.n_clusters, figure.interval.n_undefined) == (40, 0)
+        assert figure.interval.low is not None
+        assert figure.f1 is not None
+        assert figure.interval.low < figure.f1 == pytest.approx(2 * 20 / 60)
+
+
+def test_an_option_that_few_documents_have_gets_no_interval() -> None:
+    """Ends drawn from three documents would say more than they know."""
+    ones = [ONE] * 3 + [[entry("0:22-28")]] * 40
+    found = agreement(ones, ones, PERSON, by="document", n_draws=50, of_option=True)
+    assert found.exact.interval is not None
+    assert (found.exact.interval.low, found.exact.interval.reason, found.exact.interval.n_clusters) == (
+        None,
+        TOO_FEW_CLUSTERS,
+        3,
+    )
+    nobody = agreement([[]] * 20, [[]] * 20, PERSON, by="document", n_draws=50, of_option=True)
+    assert (nobody.exact.interval, nobody.because) == (None, NO_SPANS)
+
+
 # --- against other ways of counting -----------------------------------------------------------------------------------
 
 span = st.tuples(st.integers(0, 8), st.integers(1, 5)).map(lambda of: (of[0], of[0] + of[1]))

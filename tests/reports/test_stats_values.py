@@ -17,6 +17,7 @@ from reports.stats.bootstrap import resampling
 from reports.stats.numeric import (
     MOST_BINS,
     bin_edges,
+    number_pairs,
     numeric_agreement,
     numeric_difference,
     numeric_difference_intervals,
@@ -146,14 +147,16 @@ def test_correlations_do_not_depend_on_how_many_comparisons_are_taken_at_a_time(
 def test_a_judges_numbers_are_held_against_each_persons() -> None:
     people = of(np.array([[1, 4, 6, -1], [2, 4, 8, 9]]), per_document=1)
     judge = of(np.array([[3, 4, 5, 9]]), per_document=1)
-    found = numeric_difference(people, judge, np.arange(30.0))
+    found = numeric_difference(number_pairs(people, judge, np.arange(30.0)))
 
     # Judge less person: 2, 1, 0, 0, -1, -3, 0.
     assert (found.n, found.bias) == (7, pytest.approx(-1 / 7))
     assert found.difference == pytest.approx(1.0)
     spread = np.std([2, 1, 0, 0, -1, -3, 0], ddof=1)
     assert (found.low, found.high) == pytest.approx((-1 / 7 - 1.96 * spread, -1 / 7 + 1.96 * spread))
-    assert numeric_difference_intervals(people, judge, np.arange(30.0))["bias"].reason.startswith("too little data")
+    assert numeric_difference_intervals(people, number_pairs(people, judge, np.arange(30.0)))["bias"].reason.startswith(
+        "too little data"
+    )
 
 
 def test_large_numbers_do_not_drown_in_rounding() -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
+
+from django.db.models import OuterRef, QuerySet, Subquery
 
 from annotation.answers import kind_of
 from annotation.answers.codes import VALUE
-from annotation.models import Question, Study
+from annotation.models import Label, LabelEvent, Question, Rater, Study
 from annotation.scheme.spec import QuestionSpec
 from reports.data.arrays import INCLUDE, Filters
 from reports.data.label_table import LabelTable
@@ -16,10 +19,41 @@ from reports.queries import label_table
 
 
 def study_table(study: Study, *, judges: Collection[str] = (), question: str = "") -> LabelTable:
-    """The labels that hiring rests on: of work that is submitted, of all people and gold, and of these judges."""
+    """The labels that hiring rests on: of work that is submitted, of all people and gold, and of these judges.
+    Gold that somebody decided in the lens is exposed there: they saw what others, judges too, had said."""
     questions = (question,) if question else ()
     filters = Filters(judges=tuple(judges), questions=questions, submitted_only=True, apart=INCLUDE)
-    return label_table(study, filters)
+    return _with_decided(label_table(study, filters), study)
+
+
+def decided_in_the_lens(gold: QuerySet[Label], *, whether: bool = True) -> QuerySet[Label]:
+    """Of labels of the gold those that somebody decided; the others, which came from a file, where not `whether`."""
+    cell = {name: OuterRef(name) for name in ("assignment", "column", "question")}
+    last = LabelEvent.objects.filter(**cell).order_by("-pk").values("by")[:1]
+    return gold.annotate(decided_by=Subquery(last)).filter(decided_by__isnull=not whether)
+
+
+def _with_decided(table: LabelTable, study: Study) -> LabelTable:
+    """The table with that gold as exposed. One query where it has gold."""
+    golden = [place for place, rater in enumerate(table.raters) if rater.kind == Rater.Kind.GOLD]
+    if not golden:
+        return table
+    gold = Label.objects.filter(assignment__rater__study=study, assignment__rater__kind=Rater.Kind.GOLD).order_by()
+    where = ("assignment__row__sheet__title", "assignment__row__name", "column__section__key", "column__position")
+    rows = {(table.sheets[row.sheet], row.name): place for place, row in enumerate(table.rows)}
+    columns = {(table.sheets[one.sheet], one.section, one.position): n for n, one in enumerate(table.columns)}
+    questions = {f"{section.key}.{spec.key}": place for place, (section, spec) in enumerate(table.questions)}
+    decided = {
+        (rows.get((sheet, row)), columns.get((sheet, section, position)), questions.get(f"{section}.{key}"))
+        for sheet, row, section, position, key in decided_in_the_lens(gold).values_list(*where, "question__key")
+    }
+    labels = table.labels.copy()
+    of_row, of_rater = table.assignments.row, table.assignments.rater
+    for place in range(len(labels)) if decided else ():
+        assignment, column, question = labels[place, :3].tolist()
+        if of_rater[assignment] in golden and (int(of_row[assignment]), column, question) in decided:
+            labels[place, 5] = 1
+    return replace(table, labels=labels)
 
 
 def question_name(question: Question) -> str:

@@ -10,6 +10,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from annotation.models import Assignment, Label, Rater, Row, Study
 from judges.lineage.queries import examples_of, origins_behind, rows_behind
 from judges.models import FittedCalibration, Judge, Origin
+from reports.hiring.queries.labels import decided_in_the_lens
 from reports.models import Split, TakeoverRow, TestLook
 
 Name = tuple[str, str]  # title of a sheet, name of a row
@@ -111,11 +112,11 @@ def part_counts(study: Study, split: Split) -> tuple[PartCount, PartCount]:
 
 
 def _labelled(study: Study) -> set[int]:
-    """The rows with an answer by which a judge can be chosen or tested: gold, or what a person submitted without a look
-    at others' labels and without a draft. Two queries."""
+    """The rows with an answer by which a judge can be chosen or tested: gold from a file, or what a person submitted
+    without a look at others' labels and without a draft. Two queries."""
     said = Label.objects.filter(assignment=OuterRef("pk"), preset=False)
     by_people = Q(Exists(said.filter(exposed=False, drafted_from=None)), rater__kind=Rater.Kind.PERSON)
-    gold = Q(Exists(said), rater__kind=Rater.Kind.GOLD)
+    gold = Q(Exists(decided_in_the_lens(said, whether=False)), rater__kind=Rater.Kind.GOLD)
     known = Assignment.objects.filter(by_people | gold, rater__study=study, state=Assignment.State.SUBMITTED, repeat=1)
     return set(known.values_list("row_id", flat=True)) - rows_left_out(study)
 

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.models import Assignment, ExperimentSeat, Label, Look, Rater
 from reports.hiring.queries.certifying import changes
-from reports.hiring.queries.labels import answer_key, key_of_code
+from reports.hiring.queries.labels import answer_key, decided_in_the_lens, key_of_code
 from reports.models import Accepted, Certificate, Revocation, Split, TakeoverRow
 
 if TYPE_CHECKING:
@@ -69,15 +69,16 @@ class Supervised:
 
 
 def supervised(certificate: Certificate) -> list[Supervised]:
-    """The drawn documents that somebody has submitted, in the order in which that was. Five queries, two more where
-    somebody answered a document nowhere.
+    """The drawn documents that somebody has submitted, in the order in which that was. Seven queries, two more where
+    somebody answered a document nowhere, two more where somebody who has one has looked at others' labels.
 
     What a person said after a look at others' labels, or began as a draft, does not count. Right is what it was in the
     test (`hiring.cells`): gold where it is decided, else what most people said, in equal parts where several answers
-    were equally frequent. Gold alone makes no cell count, since it may have been decided because of the judge's answer.
+    were equally frequent. Gold that was decided in the lens makes no cell count alone, there as here, since it may have
+    been decided because of the judge's answer; gold from a file does.
 
     A document in which nobody could judge a cell is there as well, and a second time, further behind, if somebody could
-    later.
+    later. So is one that nobody who has it can judge any more (`_out_of_hand`).
     """
     drawn = TakeoverRow.objects.filter(takeover__certificate=certificate, drawn=True).values("row")
     said = Label.objects.filter(
@@ -96,10 +97,16 @@ def supervised(certificate: Certificate) -> list[Supervised]:
     for row, column, option, value, assignment in by_people.values_list(*cell, "assignment_id"):
         answers[row][column].append(answer_key(spec, option, value))
         answered.add(assignment)
-    for row, column, option, value in said.filter(assignment__rater__kind=Rater.Kind.GOLD).values_list(*cell):
+    gold = said.filter(assignment__rater__kind=Rater.Kind.GOLD)
+    decided = set(decided_in_the_lens(gold).values_list("pk", flat=True))
+    alone: dict[int, dict[int, list[str]]] = defaultdict(dict)
+    for row, column, option, value, pk in gold.values_list(*cell, "pk"):
         if column in answers.get(row, ()):
             answers[row][column] = [answer_key(spec, option, value)]
-    finished = _in_order(list(answers), answered, _without_answer(certificate, drawn, answered=answered))
+        elif pk not in decided:
+            alone[row][column] = [answer_key(spec, option, value)]
+    without = _out_of_hand(certificate, drawn) | _without_answer(certificate, drawn, answered=answered)
+    finished = _in_order(list(answers), answered, without)
     accepted = Accepted.objects.filter(
         takeover__certificate=certificate, assignment__row__in={row for row, _judged in finished}
     )
@@ -108,7 +115,7 @@ def supervised(certificate: Certificate) -> list[Supervised]:
         of_rows[row][column] = key_of_code(spec, code)
     found = []
     for row, judged in finished:
-        cells, by_column = sorted(of_rows[row].items()), answers[row] if judged else {}
+        cells, by_column = sorted(of_rows[row].items()), {**alone.get(row, {}), **(answers[row] if judged else {})}
         wrong = tuple(_wrong(code, by_column[column]) for column, code in cells if column in by_column)
         if cells:
             found.append(Supervised(row, wrong, len(cells) - len(wrong)))
@@ -146,6 +153,42 @@ def _without_answer(
     return found
 
 
+def _out_of_hand(certificate: Certificate, drawn: QuerySet[TakeoverRow, Any]) -> dict[int, datetime]:
+    """Row -> since when nobody who has it could judge it: each looked at others' labels of its sheet before they
+    submitted it, and had answered the question nowhere until then. Whether they look they decide before they see what
+    the judge said there, so what is left out does not depend on it, as it would if their submitting counted. Whoever
+    gets it later and has not looked can judge it again. One query, two more where somebody has looked.
+    """
+    work = Assignment.objects.filter(row__in=drawn, rater__kind=Rater.Kind.PERSON, repeat=1)
+    work = work.exclude(state=Assignment.State.WITHDRAWN).order_by()
+    look = Look.objects.filter(sheet=OuterRef("row__sheet"), user=OuterRef("rater__user"))
+    looked = set(work.filter(Exists(look)).values_list("row_id", flat=True))
+    if not looked:
+        return {}
+    blind = Label.objects.filter(assignment=OuterRef("pk"), **_blind(certificate))
+    everybody = work.filter(row__in=looked).annotate(
+        first_look=Subquery(look.order_by("at").values("at")[:1]), has_answers=Exists(blind)
+    )
+    told = {pk: (at, has) for pk, at, has in everybody.values_list("pk", "first_look", "has_answers")}
+    since: dict[int, datetime] = {}
+    in_hand: set[int] = set()
+    section = certificate.question.section.key
+    for one in Assignment.objects.filter(pk__in=told).only("row_id", "sections", "submitted_at"):
+        at, has_answers = told[one.pk]
+        if not one.asks_key(section):
+            continue
+        if has_answers or at is None or (one.submitted_at is not None and one.submitted_at < at):
+            in_hand.add(one.row_id)
+        else:
+            since[one.row_id] = max(since.get(one.row_id, at), at)
+    return {row: at for row, at in since.items() if row not in in_hand}
+
+
+def _blind(certificate: Certificate) -> dict[str, Any]:
+    """Of labels: those that a person gave by themselves, as a filter."""
+    return {"question": certificate.question_id, "preset": False, "exposed": False, "drafted_from": None}
+
+
 def _in_order(
     judged: Sequence[int], answered: Collection[int], without: Mapping[int, datetime]
 ) -> list[tuple[int, bool]]:
@@ -173,20 +216,41 @@ def _wrong(code: str, said: Sequence[str]) -> float:
 
 def n_to_supervise(certificate: Certificate) -> int:
     """How many drawn documents have an accepted cell, or sheets with such documents where these were drawn, as
-    `watch_of` counts them; without those that were withdrawn before anybody had finished them. One query."""
+    `watch_of` counts them; without those that were withdrawn before anybody had finished them. One query, a second one
+    where some were withdrawn."""
     if by_sheet(certificate):
         return len(_drawn_of_sheets(certificate))
-    cells = Accepted.objects.filter(takeover__certificate=certificate, assignment__row=OuterRef("row"))
-    drawn = TakeoverRow.objects.filter(Exists(cells), takeover__certificate=certificate, drawn=True)
-    waited_for = drawn.filter(Q(row__withdrawn_at=None) | Exists(_finished()))
-    return waited_for.values("row").distinct().count()
+    return len({row for _takeover, _sheet, row in _waited_for(certificate)})
 
 
-def _finished() -> QuerySet[Assignment]:
-    """Of a row of a takeover, what people have submitted."""
-    return Assignment.objects.filter(
-        row=OuterRef("row"), rater__kind=Rater.Kind.PERSON, state=Assignment.State.SUBMITTED
-    )
+def _waited_for(certificate: Certificate) -> list[tuple[int, int, int]]:
+    """(takeover, sheet, row) of the drawn documents with an accepted cell, in the order of takeovers. Not those that
+    were withdrawn before somebody had finished them as `supervised` counts it: submitted without a look at others'
+    labels, or with answers from before it."""
+    accepted = Accepted.objects.filter(takeover=OuterRef("takeover"), assignment__row=OuterRef("row"))
+    drawn = TakeoverRow.objects.filter(Exists(accepted), takeover__certificate=certificate, drawn=True)
+    told = drawn.order_by("takeover", "row").values_list("takeover", "row__sheet", "row", "row__withdrawn_at")
+    found = list(told)
+    withdrawn = {row: at for _takeover, _sheet, row, at in found if at is not None}
+    finished = set[int]()
+    if withdrawn:
+        look = Look.objects.filter(
+            sheet=OuterRef("row__sheet"), user=OuterRef("rater__user"), at__lte=OuterRef("submitted_at")
+        )
+        blind = Label.objects.filter(assignment=OuterRef("pk"), **_blind(certificate))
+        done = Assignment.objects.filter(
+            Exists(blind) | ~Exists(look),
+            row__in=withdrawn,
+            rater__kind=Rater.Kind.PERSON,
+            state=Assignment.State.SUBMITTED,
+            repeat=1,
+        )
+        section = certificate.question.section.key
+        for one in done.order_by().only("row_id", "sections", "submitted_at"):
+            assert one.submitted_at is not None
+            if one.asks_key(section) and one.submitted_at <= withdrawn[one.row_id]:
+                finished.add(one.row_id)
+    return [(takeover, sheet, row) for takeover, sheet, row, at in found if at is None or row in finished]
 
 
 def by_sheet(certificate: Certificate) -> bool:
@@ -200,7 +264,7 @@ def whole_sheets(certificate: Certificate, found: Collection[Supervised]) -> lis
     A sheet counts once all of its drawn documents are finished, and stays as it was then: one that grew while others
     came in would be looked at again with what is known of these, and a sequence of such looks promises nothing. So a
     document that nobody could judge until then is left out for good. Where two takeovers drew documents of one sheet,
-    the first one counts. One query.
+    the first one counts. Queries as of `_waited_for`.
     """
     of_sheet = _drawn_of_sheets(certificate)
     sheet_of = {row: sheet for sheet, rows in of_sheet.items() for row in rows}
@@ -225,15 +289,10 @@ def _latest(found: Collection[Supervised]) -> list[tuple[int, Supervised]]:
 
 
 def _drawn_of_sheets(certificate: Certificate) -> dict[int, set[int]]:
-    """Sheet -> its drawn documents with an accepted cell, of the first takeover that drew any there, without those that
-    were withdrawn before anybody had finished them. One query."""
-    accepted = Accepted.objects.filter(takeover=OuterRef("takeover"), assignment__row=OuterRef("row"))
-    before = _finished().filter(submitted_at__lte=OuterRef("row__withdrawn_at"))
-    drawn = TakeoverRow.objects.filter(
-        Exists(accepted), Q(row__withdrawn_at=None) | Exists(before), takeover__certificate=certificate, drawn=True
-    )
+    """Sheet -> its drawn documents that are waited for, of the first takeover that drew any there. Queries as of
+    `_waited_for`."""
     of_sheet: dict[int, tuple[int, set[int]]] = {}
-    for takeover, sheet, row in drawn.order_by("takeover", "row").values_list("takeover", "row__sheet", "row"):
+    for takeover, sheet, row in _waited_for(certificate):
         first, rows = of_sheet.setdefault(sheet, (takeover, set()))
         if first == takeover:
             rows.add(row)

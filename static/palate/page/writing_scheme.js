@@ -17,6 +17,21 @@ const preview = byId("scheme-preview");
 const wrongLines = () =>
   new Set([...check.querySelectorAll("[data-line]")].map((button) => Number(button.getAttribute("data-line"))));
 
+/**
+ * The numbers of lines in which nothing is wrong, as one text; behind a marked line its own end stands first.
+ * @param {number} from
+ * @param {number} to not itself
+ */
+const plain = (from, to) =>
+  (from > 1 ? "\n" : "") + Array.from({ length: to - from }, (_, at) => `${from + at}\n`).join("");
+
+/** @param {number} line */
+function marked(line) {
+  const mark = document.createElement("mark");
+  mark.textContent = `▸${line}`;
+  return mark;
+}
+
 let drawn = "";
 
 function drawLines() {
@@ -25,16 +40,11 @@ function drawLines() {
   const state = `${n} ${[...wrong]}`;
   if (state === drawn) return;
   drawn = state;
-  const lines = Array.from({ length: n }, (_, at) => (wrong.has(at + 1) ? `▸${at + 1}` : `${at + 1}`));
-  numbers.replaceChildren(
-    ...lines.map((line) => {
-      if (!line.startsWith("▸")) return `${line}\n`;
-      const mark = document.createElement("mark");
-      mark.textContent = line;
-      return mark;
-    }),
-  );
-  for (const mark of numbers.querySelectorAll("mark")) mark.after("\n");
+  const pieces = [...[...wrong].filter((line) => line <= n), n + 1]
+    .sort((a, b) => a - b)
+    .flatMap((line, at, all) => [plain((all[at - 1] ?? 0) + 1, line), ...(line > n ? [] : [marked(line)])])
+    .filter(Boolean);
+  numbers.replaceChildren(...pieces);
   scrollLines();
 }
 
@@ -88,14 +98,22 @@ if (change && list) {
   list.addEventListener("change", offer);
   offer();
 }
+/** @type {AbortController | undefined} what is being fetched: a later choice, or a key, does without it */
+let coming;
+text.addEventListener("input", () => coming?.abort());
 document.addEventListener("click", async (event) => {
   const from = /** @type {HTMLElement | null} */ (placeOf(event).closest("[data-begin]"));
   if (!from || !said.texts) return;
   event.preventDefault();
   const which = from.dataset.begin || list?.value || "";
-  const answer = await fetch(`${said.texts}?begin=${encodeURIComponent(which)}`).catch(() => null);
-  if (!answer?.ok || answer.redirected) return failed((answer ? said.loggedOut : said.unanswered) ?? "");
-  write(await answer.text(), 0, text.value.length);
+  coming?.abort();
+  const mine = new AbortController();
+  coming = mine;
+  const answer = await fetch(`${said.texts}?begin=${encodeURIComponent(which)}`, mine).catch(() => null);
+  const given = answer?.ok && !answer.redirected ? await answer.text().catch(() => null) : null;
+  if (mine.signal.aborted) return;
+  if (given === null) return failed((answer ? said.loggedOut : said.unanswered) ?? "");
+  write(given, 0, text.value.length);
   text.setSelectionRange(0, 0);
   text.scrollTop = 0;
   if (list) list.value = "";
@@ -145,7 +163,8 @@ check.addEventListener("htmx:beforeSwap", (event) => {
 for (const name of ["htmx:responseError", "htmx:sendError", "htmx:timeout"])
   writing.addEventListener(name, (event) => {
     const { xhr } = /** @type {CustomEvent<{xhr: XMLHttpRequest}>} */ (event).detail;
-    failed((xhr.status === 403 ? said.loggedOut : xhr.status === 413 ? said.tooLong : said.unanswered) ?? "");
+    const why = { 403: said.loggedOut, 413: said.tooLong, 429: said.tooOften }[xhr.status];
+    failed(why ?? said.unanswered ?? "");
   });
 // What is said already is not said again.
 verdict.addEventListener("htmx:oobBeforeSwap", (event) => {

@@ -13,6 +13,7 @@ from django.urls import reverse
 
 from annotation import actions as annotating
 from annotation.actions import Answer
+from annotation.actions.adjudication import close_gold
 from annotation.models import Assignment, Label, Question, Rater, Row
 from judges import actions as judging
 from judges.calibrations import queries as calibrations
@@ -21,6 +22,7 @@ from judges.models import Extractor, Judge
 from judges.stacking.queries import stacked
 from llm.models import LanguageModel
 from reports.hiring import actions, queries
+from reports.hiring.cells import judge_cells
 from reports.models import Accepted, Certificate, Revocation, Split, Takeover
 from tests import builders
 from tests.builders import ApiOf, ClientOf
@@ -478,3 +480,81 @@ def test_who_has_seen_the_judges_answers_does_not_say_which_cells_cannot_be_judg
 
     cannot_judge(world, Assignment.objects.get(rater=world.people[1], row=row), SKIPPED)
     assert queries.watch_of(certificate).n_finished == 1
+
+
+def test_a_document_that_only_people_who_had_looked_can_label_holds_no_sheet_up() -> None:
+    """The sheet waited for ever: what such people submit finishes no document."""
+    world = simulated.world(n_sheets=2, n_rows=4, n_labelled=2, unsure=0.0)
+    actions.draw_split(study=world.study, unit="sheet", share=50, seed=1, by=None)
+    certificate = simulated.bare_certificate(world.study, world.rater, world.question)
+    at_its_work(world, certificate, share=100)
+    mine = list(Assignment.objects.filter(rater=world.people[1]).order_by("row__sheet", "row__position"))
+    *others, last = [one for one in mine if one.row.sheet_id == mine[0].row.sheet_id]
+    for assignment in others:
+        world.say(assignment)
+    assert queries.watch_of(certificate).n_finished == 0
+
+    annotating.note_look(sheet=last.row.sheet, user=world.people[1].user)
+    seen = queries.watch_of(certificate)
+    assert (seen.n_finished, seen.n_cells) == (1, len(others) * simulated.CELLS)
+    assert (seen.n_unjudged, seen.n_wrong) == (simulated.CELLS, 0)
+
+    # What they submit then changes nothing, and neither does its withdrawal.
+    world.say(last, wrong=1.0)
+    assert vars(queries.watch_of(certificate)) == vars(seen)
+    annotating.withdraw_row(row=last.row, reason="Its page is gone.", by=world.manager)
+    assert queries.watch_of(certificate).n_finished == 1
+    assert queries.n_to_supervise(certificate) == 2
+
+
+def test_a_withdrawn_document_that_was_labelled_after_a_look_holds_no_sheet_up() -> None:
+    """Somebody else could still have judged it until it was withdrawn, so that it was waited for ever."""
+    world = simulated.world(n_sheets=2, n_rows=4, n_labelled=2, unsure=0.0)
+    actions.draw_split(study=world.study, unit="sheet", share=50, seed=1, by=None)
+    certificate = simulated.bare_certificate(world.study, world.rater, world.question)
+    at_its_work(world, certificate, share=100)
+    mine = list(Assignment.objects.filter(rater=world.people[1]).order_by("row__sheet", "row__position"))
+    first, *others = [one for one in mine if one.row.sheet_id == mine[0].row.sheet_id]
+    for assignment in others:
+        world.say(assignment)
+    carla = builders.rater(world.study, builders.user("carla"))
+    annotating.note_look(sheet=first.row.sheet, user=carla.user)
+    world.say(world.assign(carla, [first.row])[0], wrong=1.0)
+    assert queries.watch_of(certificate).n_finished == 0  # people[1] has it too
+
+    annotating.withdraw_row(row=first.row, reason="Its page is gone.", by=world.manager)
+    watched = queries.watch_of(certificate)
+    assert (watched.n_finished, watched.n_cells, watched.n_unjudged) == (1, len(others) * simulated.CELLS, 0)
+
+
+def test_gold_alone_counts_in_supervision_as_in_a_test(world: World) -> None:
+    """From a file it does; decided in the lens, where whoever decides sees what the judge said, it does in neither."""
+    certificate = simulated.bare_certificate(world.study, world.rater, world.question)
+    takeover = at_its_work(world, certificate, share=100)
+    row = takeover.rows.filter(drawn=True).select_related("row__sheet").first().row
+    cannot_judge(world, Assignment.objects.get(rater=world.people[1], row=row), SKIPPED)
+    first, second, *_rest = world.columns[row.sheet_id]
+    right = world.options[world.truth[row.pk, first.pk]]
+
+    def known() -> set[str]:
+        table = queries.study_table(world.study, judges=[world.rater.code])
+        cells = judge_cells(table, world.rater.code, queries.question_name(world.question))
+        mine = [table.rows[one].name == row.name for one in cells.at(cells.known).row]
+        return {table.columns[c].name for c in cells.at(cells.known).column[mine]}
+
+    annotating.adjudicate(row=row, column=first, question=world.question, option=right, by=world.manager)
+    assert known() == set()
+    assert [(one.wrong, one.unjudged) for one in queries.supervised(certificate)] == [((), simulated.CELLS)]
+
+    gold = Rater.objects.get(study=world.study, kind=Rater.Kind.GOLD)
+    assignment = Assignment.objects.get(rater=gold, row=row)
+    answer = Answer(second, world.question, world.options[world.truth[row.pk, second.pk]])
+    annotating.record(assignment=assignment, answers=[answer], key=uuid.uuid4(), reopen=True)  # by nobody, as a file
+    close_gold([assignment])
+    assert known() == {second.name}
+    assert [(one.wrong, one.unjudged) for one in queries.supervised(certificate)] == [((0.0,), simulated.CELLS - 1)]
+
+    carla = builders.rater(world.study, builders.user("carla"))
+    world.say(world.assign(carla, [row])[0])
+    assert first.name in known()
+    assert len(queries.supervised(certificate)[-1].wrong) == simulated.CELLS
