@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from annotation.answers.base import AnswerRefused, tidy
-from annotation.answers.places import Place, places_in, read_places, written_places
+from annotation.answers.places import MOST, Place, places_in, read_places, written_places
 from annotation.scheme.spec import ItemField, ItemsSpec, QuestionSpec
 from base.sentences import gettext_noop
 
@@ -114,8 +114,8 @@ def plain_spans(
 
 def from_spans(spec: QuestionSpec, value: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The entries of results that mark words: of their `value`s as `spans`, each with the `entry` and the `fields` that
-    its `meta` has, and where the blocks of the text begin and end, as `blocks`. What was marked there, without an
-    entry, stands behind the others; a second label of the same words is an entry of its own.
+    its `meta` has, and with its `places` in the blocks of the text. What was marked there, without an entry, stands
+    behind the others; a second label of the same words is an entry of its own.
 
     Raises:
         AnswerRefused: a stretch is none of a text.
@@ -123,7 +123,7 @@ def from_spans(spec: QuestionSpec, value: Mapping[str, Any]) -> list[dict[str, A
     own, new = _own(spec), list[tuple[dict[str, Any], list[Place]]]()
     known: dict[int, tuple[dict[str, Any], list[Place]]] = {}
     for span in value["spans"]:
-        stretches = _stretches(span, value["blocks"])
+        stretches = _stretches(span)
         labels = span.get("labels")
         for n, label in enumerate(labels if isinstance(labels, list) and labels else [""]):
             entry = span.get("entry") if n == 0 else None
@@ -138,7 +138,17 @@ def from_spans(spec: QuestionSpec, value: Mapping[str, Any]) -> list[dict[str, A
     of_all = [*(known[entry] for entry in sorted(known)), *new]
     if own.place is None:
         return [record for record, _places in of_all]
-    return [{**record, own.place.key: written_places(sorted(set(places)))} for record, places in of_all]
+    found = [(record, sorted(set(places))) for record, places in of_all]
+    if long := next((record for record, places in found if len(places) > MOST), None):
+        raise AnswerRefused(
+            gettext_noop(
+                "“%(words)s…” reaches over more than %(most)s paragraphs of the text, which is the most that one entry "
+                "takes. Mark its parts."
+            ),
+            words=tidy(str(long[own.said[0].key]))[:40],
+            most=MOST,
+        )
+    return [{**record, own.place.key: written_places(places)} for record, places in found]
 
 
 def _record(spec: QuestionSpec, span: Mapping[str, Any], label: str) -> dict[str, Any]:
@@ -151,12 +161,16 @@ def _record(spec: QuestionSpec, span: Mapping[str, Any], label: str) -> dict[str
     return record | (fields if isinstance(fields, dict) else {})
 
 
-def _stretches(span: Mapping[str, Any], blocks: Sequence[Sequence[int]]) -> list[Place]:
+def places_of(span: Mapping[str, Any], blocks: Sequence[Sequence[int]]) -> list[Place]:
+    """Where a stretch of the text is, whose blocks begin and end so; nowhere if it is none."""
     start, end = span.get("start"), span.get("end")
-    found = places_in(blocks, start, end) if type(start) is int and type(end) is int and 0 <= start < end else []
-    if not found:
-        raise AnswerRefused(NO_PLACE, place=f"{start}–{end}"[:80])
-    return found
+    return places_in(blocks, start, end) if type(start) is int and type(end) is int and 0 <= start < end else []
+
+
+def _stretches(span: Mapping[str, Any]) -> list[Place]:
+    if not span["places"]:
+        raise AnswerRefused(NO_PLACE, place=f"{span.get('start')}–{span.get('end')}"[:80])
+    return [Place(*place) for place in span["places"]]
 
 
 def refuse_unsaid(spec: QuestionSpec, value: Mapping[str, Any]) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, replace
 from functools import partial
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
@@ -28,6 +28,7 @@ from annotation.exchange.label_reading import LabelImport
 from annotation.exchange.row_imports import Imported, ImportRefused, translated
 from annotation.exchange.rows_and_columns import import_rows
 from annotation.exchange.tables import TableError
+from annotation.exchange.zips import size_unpacked
 from annotation.models import Import, ImportPart, Study, User
 from work import actions as work
 from work.actions import Held
@@ -41,8 +42,10 @@ EVERY_S = 1.0
 
 def is_large(files: Mapping[str, UploadedFile[bytes] | None]) -> bool:
     """Whether a page would have to wait for long. What is too large altogether is refused at once."""
-    sizes = [file.size or 0 for file in files.values() if file]
-    return sum(sizes) > settings.PALATE_IMPORT_AT_ONCE and max(sizes) <= settings.PALATE_MAX_IMPORT_BYTES
+    packed = [file for file in files.values() if file]
+    if max((file.size or 0 for file in packed), default=0) > settings.PALATE_MAX_IMPORT_BYTES:
+        return False
+    return sum(size_unpacked(cast(BinaryIO, file)) for file in packed) > settings.PALATE_IMPORT_AT_ONCE
 
 
 def start_import(

@@ -5,6 +5,8 @@ Pure Python: no Django, no database.
 
 from __future__ import annotations
 
+import codecs
+import io
 import json
 import math
 from abc import ABC, abstractmethod
@@ -12,10 +14,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO, NamedTuple
 
-from annotation.exchange.tables import FileLine, FileTable, Gaps, Problems, TableError
+from annotation.exchange.tables import FileLine, FileTable, Gaps, Problems, TableError, check_size
 from base.sentences import gettext_noop
 from base.text import storable
 
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _NOT_TEXT = gettext_noop("Line %(line)s of “%(file)s” is not UTF-8 text.")
 
 
@@ -51,6 +54,24 @@ class RecordTable(FileTable, ABC):
     @abstractmethod
     def records(self, problems: Problems) -> Iterator[Record]:
         """What the lines are made of, in the order of the file."""
+
+
+def in_utf_8(stream: BinaryIO, *, name: str, max_bytes: int) -> BinaryIO:
+    """The file itself, but for JSON in UTF-16, as Windows writes what programs print: a copy of it.
+
+    Raises:
+        TableError: it is too large, or broken.
+    """
+    stream.seek(0)
+    start = stream.read(200)
+    if not start.startswith(_UTF_16) or start.decode("utf-16", "replace").lstrip()[:1] not in ("{", "["):
+        return stream
+    check_size(stream, name=name, max_bytes=max_bytes)
+    stream.seek(0)
+    try:
+        return io.BytesIO(stream.read().decode("utf-16").encode())
+    except UnicodeDecodeError as error:
+        raise TableError(gettext_noop("“%(file)s” is no UTF-16 text, as it begins."), file=name) from error
 
 
 def objects_of_lines(stream: BinaryIO, name: str, example: str) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -20,6 +20,7 @@ from annotation.exchange.json_reading import (
     RecordTable,
     cell_of_row,
     elements,
+    in_utf_8,
     objects_of_lines,
     text_of,
     whole,
@@ -45,7 +46,7 @@ _NO_COLUMNS = frozenset({"scores", _STARTS})
 _A_LABEL = '{"rater": "A1", "row": "7", "answer": "yes"}'
 _A_ROW = '{"row": "7", "text": "…"}'
 _MARKED = f'{{"type": "{SPANS}"'  # how the JSON of an answer begins that marks words
-_DIGEST, _END = re.compile(r'"text": "(\d+:[0-9a-f]+)"\}\}\Z'), 80  # and how it ends
+_DIGEST, _END = re.compile(r'"text": "([^"]+)"\}\}\Z'), 120  # and how it ends
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,7 @@ def open_labels(stream: BinaryIO, *, name: str, max_bytes: int) -> FileTable:
 
     Raises as `open_table`.
     """
+    stream = in_utf_8(stream, name=name, max_bytes=max_bytes)
     if (marked := open_marked_labels(stream, name=name, max_bytes=max_bytes)) is not None:
         return marked
     stream.seek(0)
@@ -120,6 +122,7 @@ def open_labels(stream: BinaryIO, *, name: str, max_bytes: int) -> FileTable:
 def open_rows(stream: BinaryIO, *, name: str, max_bytes: int) -> FileTable:
     """A file of rows: JSON, texts in which words are marked, or what `workbooks.open_rows` takes. Raises as
     `open_table`."""
+    stream = in_utf_8(stream, name=name, max_bytes=max_bytes)
     if (marked := open_marked_rows(stream, name=name, max_bytes=max_bytes)) is not None:
         return marked
     if _is_json(stream):
@@ -129,6 +132,7 @@ def open_rows(stream: BinaryIO, *, name: str, max_bytes: int) -> FileTable:
 
 def open_columns(stream: BinaryIO, *, name: str, max_bytes: int) -> FileTable:
     """A file of columns: JSON, or what `workbooks.open_columns` takes. Raises as `open_table`."""
+    stream = in_utf_8(stream, name=name, max_bytes=max_bytes)
     if _is_json(stream):
         return _open_json(stream, JsonRows, name=name, max_bytes=max_bytes)
     return workbooks.open_columns(stream, name=name, max_bytes=max_bytes)
@@ -219,7 +223,7 @@ _Results = Callable[[Iterable[Mapping[str, Any]], MarkedText], Iterator[Mapping[
 def _of_task(line: int, task: Mapping[str, Any], results_of: _Results, problems: Problems) -> Iterator[Record]:
     data = _texts(task["data"])
     data.setdefault("row", text_of(task.get("id", "")))
-    text = _marked_text(task["data"])
+    text = _marked_text(task["data"], data)
     for annotation in _objects(task.get("annotations") or task.get("completions")):
         if annotation.get("was_cancelled"):
             continue
@@ -246,11 +250,12 @@ def _who(annotation: Mapping[str, Any]) -> str:
     return text_of(by)
 
 
-def _marked_text(data: Mapping[str, Any]) -> MarkedText:
-    """The text of a task, in blocks as it says, or as its lines become blocks where rows are imported."""
+def _marked_text(data: Mapping[str, Any], stored: Mapping[str, str]) -> MarkedText:
+    """The text of a task, in blocks as it says, or as its lines become blocks where rows are imported. `stored`: the
+    columns of its data."""
     said, text = data.get(_STARTS), data.get("text")
     starts = said if isinstance(said, list) and all(type(one) is int for one in said) else ()
-    return MarkedText(text if isinstance(text, str) else None, starts)
+    return MarkedText(text, starts, stored=stored["text"]) if isinstance(text, str) else MarkedText(None, starts)
 
 
 def _of_controls(results: Iterable[Mapping[str, Any]], text: MarkedText) -> Iterator[Mapping[str, Any]]:
@@ -270,7 +275,7 @@ def _of_controls(results: Iterable[Mapping[str, Any]], text: MarkedText) -> Iter
             if isinstance(meta := result.get("meta"), dict):
                 span = {**span, "entry": meta.get("entry"), "fields": meta.get("fields")}
             spans.append(span)
-        yield {**first, "value": {"spans": spans, "blocks": text.extents, "text": text.digest}}
+        yield {**first, "value": text.result(spans)}
 
 
 def _first_of_controls(results: Iterable[Mapping[str, Any]], _text: MarkedText) -> Iterator[Mapping[str, Any]]:

@@ -5,7 +5,6 @@ A small file is one transaction; of a large one each part is, and all of them ar
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -20,6 +19,7 @@ from annotation.exchange.label_reading import Answers, LabelImport
 from annotation.exchange.new_sheets import NewSheet, NewSheets
 from annotation.exchange.row_imports import Imported, ImportRefused, in_parts, one_import
 from annotation.exchange.tables import FileTable
+from annotation.exchange.zips import size_unpacked
 from annotation.models import (
     Assignment,
     Column,
@@ -89,7 +89,7 @@ def import_labels(
 
 
 def is_large(table: FileTable) -> bool:
-    return table.stream.seek(0, io.SEEK_END) > LARGE
+    return size_unpacked(table.stream) > LARGE
 
 
 def _checked(answers: Answers, beat: Callable[[], None] = lambda: None) -> Importer:

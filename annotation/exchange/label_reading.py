@@ -17,7 +17,7 @@ from annotation.actions import Refused
 from annotation.answers import AnswerRefused, Value, kind_of, value_code
 from annotation.answers.spans import SPANS, has_places
 from annotation.exchange.arrivals import note_made
-from annotation.exchange.marked.texts import begins_with
+from annotation.exchange.marked.texts import Begins, begins_with, on_bare
 from annotation.exchange.new_sheets import NewSheets
 from annotation.exchange.records import (
     GOLD,
@@ -361,20 +361,44 @@ class Answers:
 
     def _check_texts(self) -> None:
         """Words are marked in the text that the row has. A query for every 500 rows."""
-        of_rows: dict[int | None, list[tuple[str, int, Row]]] = {}
+        of_rows: dict[int | None, list[tuple[str, int, int]]] = {}
         for (place, digest), line in self._texts.items():
-            of_rows.setdefault(self.rows[place].pk, []).append((digest, line, self.rows[place]))
-        keys = [pk for pk in of_rows if pk is not None]
+            of_rows.setdefault(self.rows[place].pk, []).append((digest, line, place))
+        keys, bare = [pk for pk in of_rows if pk is not None], set[tuple[int, str]]()
         for start in range(0, len(keys), _ROWS):
-            some = Row.objects.filter(pk__in=keys[start : start + _ROWS]).exclude(evidence=[])
+            some = Row.objects.filter(pk__in=keys[start : start + _ROWS])
             for pk, evidence in some.values_list("pk", "evidence"):
+                if not evidence:
+                    continue
                 blocks = [block["text"] for block in evidence]
-                for digest, line, row in of_rows.pop(pk):
-                    if not begins_with(blocks, digest):
-                        self.problems.add(line, _ANOTHER_TEXT, row=row.name)
+                for digest, line, place in of_rows.pop(pk):
+                    begins = begins_with(blocks, digest)
+                    if begins is None:
+                        self.problems.add(line, _ANOTHER_TEXT, row=self.rows[place].name)
+                    elif begins is Begins.BARE:
+                        bare.add((place, digest))
+        self._move_to_bare(bare)
         if self.table.needs_texts:
-            for line in sorted(line for without in of_rows.values() for _digest, line, _row in without):
+            for line in sorted(line for without in of_rows.values() for _digest, line, _place in without):
                 self.problems.add(line, _NO_TEXT)
+
+    def _move_to_bare(self, bare: Collection[tuple[int, str]]) -> None:
+        """Words of rows that came when lines lost the blanks that they begin with: their places are without these.
+        `bare`: such rows, each with the digest of its text in the file."""
+        if not bare:
+            return
+        said = {index: key for key, index in self._answer_index.items()}
+        for number, place in enumerate(self.row_of):
+            _question, text, by_model = said[self.answer_of[number]]
+            if (place, self.table.text_digest(text)) not in bare:
+                continue
+            try:
+                answer = self._answer(self.cells[self.cell_of[number]], on_bare(text), by_model=by_model)
+            except Unresolved as error:
+                self.problems.add(self.line_of[number], error.template, **error.values)
+                continue
+            assert answer is not None  # it marks words
+            self.answer_of[number] = answer
 
     def _find_drafters(self) -> None:
         """Whose answers drafts are of: raters of the file, of the study, or new ones."""

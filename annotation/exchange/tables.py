@@ -298,7 +298,7 @@ def _is_workbook(stream: BinaryIO) -> bool:
     try:
         with zipfile.ZipFile(stream) as packed:
             return not {"[Content_Types].xml", "content.xml"}.isdisjoint(packed.namelist())
-    except (zipfile.BadZipFile, OSError, ValueError):
+    except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError):
         return True
 
 

@@ -186,7 +186,7 @@ def is_xlsx(stream: BinaryIO) -> bool:
     try:
         with zipfile.ZipFile(stream) as packed:
             return "[Content_Types].xml" in packed.namelist()
-    except (zipfile.BadZipFile, OSError, ValueError):
+    except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError):
         return False
 
 

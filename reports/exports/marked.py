@@ -3,8 +3,9 @@
     Prodigy   a line for each answer, by whom in `_annotator_id`
     doccano   a file for each question and rater in a ZIP, which is called as they are
 
-Offsets count code points. `origin` says of an answer what neither program has a word for; it is read back where nobody
-else has labelled the line there meanwhile (`annotation.exchange.marked`).
+Offsets count code points for Prodigy and units of UTF-16 for doccano, as these two do. `origin` says of an answer what
+neither program has a word for; it is read back where nobody else has labelled the line there meanwhile
+(`annotation.exchange.marked`).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from annotation.answers.spans import has_places, plain_spans, starts_of
-from annotation.exchange.marked.texts import MarkedText
+from annotation.exchange.marked.texts import MarkedText, Utf16
 from annotation.scheme.spec import QuestionSpec
 from reports.data.label_table import IntArray, LabelTable
 from reports.exports.archive import Files
@@ -96,7 +97,7 @@ def doccano(files: Files, table: LabelTable, blocks: Iterable[Sequence[str]], qu
     with tempfile.TemporaryFile() as spool:
         for answer in _answers(table, places_of(table, questions), blocks):
             _section, spec = table.questions[answer.question]
-            label = [spec.options[answer.option].label] if spec.options else answer.spans
+            label: Any = [spec.options[answer.option].label] if spec.options else _in_units(answer)
             of = {"text": answer.text.whole, "label": label, **known.of(answer, names[answer.rater])}
             line = (_in_json(of) + "\n").encode()
             written.setdefault((answer.question, answer.rater), []).append((spool.tell(), len(line)))
@@ -107,6 +108,11 @@ def doccano(files: Files, table: LabelTable, blocks: Iterable[Sequence[str]], qu
         for (question, rater), lines in sorted(written.items()):
             folder = f"{folder_of[question]}/" if folder_of else ""
             files.add(f"{folder}{names[rater]}.jsonl", _pieces(spool, lines))
+
+
+def _in_units(answer: _Answer) -> list[tuple[int, int, str]]:
+    units = Utf16.of(answer.text.whole)
+    return [(units.unit(start), units.unit(end), label) for start, end, label in answer.spans]
 
 
 def _said_in_full(code: str) -> str:

@@ -24,7 +24,7 @@ from reports.exports.making import file_name, path_of
 from reports.models import Export
 from tests import builders
 from tests.annotation.marked import studies
-from tests.annotation.marked.studies import BLOCKS, ENTRIES, SPANS, TEXT, bring, bring_rows, lines, said
+from tests.annotation.marked.studies import BLOCKS, ENTRIES, TEXT, UNITS, bring, bring_rows, lines, said
 from tests.builders import ApiOf, ClientOf
 from tests.reports.studies import rater
 
@@ -102,7 +102,7 @@ def test_doccano_has_a_file_for_each_rater(study: Study) -> None:
             f"{question}/{who}.jsonl" for question in ("mood", "names") for who in ("an-na", "ben", "J1", "gold")
         )
         of_ben = [json.loads(line) for line in archive.read("names/ben.jsonl").splitlines()]
-        assert [(of["row"], of["label"]) for of in of_ben] == [("7", [[2, 6, "PER"], [11, 14, "PER"]]), ("8", [])]
+        assert [(of["row"], of["label"]) for of in of_ben] == [("7", [[3, 7, "PER"], [12, 15, "PER"]]), ("8", [])]
         [first, _second] = [json.loads(line) for line in archive.read("mood/ben.jsonl").splitlines()]
         assert first["label"] == ["Sad"]
 
@@ -162,7 +162,7 @@ def test_an_answer_that_would_lose_something_is_left_out(study: Study, lost: dic
 
 
 def test_overlapping_words_are_for_spans_manual(study: Study) -> None:
-    bring(study, lines({"id": 7, "text": TEXT, "label": [*SPANS, [2, 14, "ORG"]]}), "cid.jsonl")
+    bring(study, lines({"id": 7, "text": TEXT, "label": [*UNITS, [3, 15, "ORG"]]}), "cid.jsonl")
     tasks = [json.loads(line) for line in exported(study, "prodigy").splitlines()]
     assert [t["_view_id"] for t in tasks if t["_annotator_id"] == "cid"] == ["spans_manual"]
 
@@ -187,7 +187,7 @@ def test_they_need_the_texts_and_questions_that_they_know(study: Study, client_o
 
 def test_a_frozen_report_has_its_own(study: Study) -> None:
     frozen = actions.freeze(study=study, title="Then", filters=Filters(), by=None)
-    bring(study, lines({"id": 7, "text": TEXT, "label": SPANS}), "cid.jsonl")
+    bring(study, lines({"id": 7, "text": TEXT, "label": UNITS}), "cid.jsonl")
     asked = actions.ask_for_export(study=study, form="prodigy", filters=Filters(), by=None, report=frozen)
     assert file_name(asked) == f"news-report-{frozen.pk}-prodigy.jsonl"
     assert len(exported(study, "prodigy", report=frozen).splitlines()) == 16

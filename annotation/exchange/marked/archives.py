@@ -12,20 +12,19 @@ from __future__ import annotations
 
 import io
 import re
-import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import PurePosixPath
 from typing import BinaryIO
 
 from annotation.exchange.marked import cas_json, webanno_tsv
 from annotation.exchange.marked.brat import MARKS, TEXT, BratSource
-from annotation.exchange.marked.documents import Document, Source, unpacked
+from annotation.exchange.marked.documents import Document, Source
 from annotation.exchange.marked.layers import Layered, Layers, given_of
 from annotation.exchange.records import GOLD
 from annotation.exchange.tables import Problems, TableError
+from annotation.exchange.zips import Broken, Zip, is_hidden
 from base.sentences import gettext_noop
 
 _NOBODY = "INITIAL_CAS"  # the document before anybody marked anything
@@ -83,10 +82,10 @@ class InceptionSource:
         if not self.members:
             yield 0, Member(self.name, "", ""), read_document(self.stream.read(), self.name)
             return
-        with zipfile.ZipFile(self.stream) as packed:
+        with Zip(self.stream, self.name) as packed:
             for number, member in enumerate(self.members, 1):
                 problems.begin_part(number, member.path)
-                yield number, member, read_document(unpacked(packed, member.path, self.name), member.path)
+                yield number, member, read_document(packed.read(member.path), member.path)
 
 
 def read_document(data: bytes, name: str) -> Layered:
@@ -112,11 +111,10 @@ class SeveralSource:
     raters_of_files: tuple[str, ...] = ()
 
     def documents(self, problems: Problems) -> Iterator[Document]:
-        self.stream.seek(0)
-        with zipfile.ZipFile(self.stream) as packed:
+        with Zip(self.stream, self.name) as packed:
             before = 0
             for path in self.paths:
-                data = unpacked(packed, path, self.name)
+                data = packed.read(path)
                 problems.begin_part(before, path)
                 source = self.opened(io.BytesIO(data), path)
                 if source is None and data.strip():  # an empty file is of somebody who has finished nothing
@@ -156,53 +154,47 @@ def source_of(
     """The documents in a ZIP; None where it has none of these programs.
 
     Raises:
-        TableError: INCEpTION's in another format, or too large.
+        TableError: it is broken or too large, or INCEpTION's in another format.
     """
     try:
-        with zipfile.ZipFile(stream) as packed:
-            files = [one for one in packed.infolist() if not one.is_dir() and not _is_hidden(one.filename)]
-            found = [(one, match) for one in files if (match := _OF_INCEPTION.fullmatch(one.filename))]
-            if found:
-                _check_contents([one for one, _match in found], name, max_bytes)
-                return _inception(stream, name, [match for _one, match in found])
-            there = {one.filename for one in files}
-            stems = [path.removesuffix(MARKS) for path in there if path.endswith(MARKS)]
-            if stems := sorted(stem for stem in stems if stem + TEXT in there):
-                of_brat = {stem + ending for stem in stems for ending in (TEXT, MARKS)}
-                _check_contents([one for one in files if one.filename in of_brat], name, max_bytes)
-                return BratSource(stream, name, tuple(stems))
-            files = [one for one in files if one.filename.endswith((".json", ".jsonl"))]
-            _check_contents(files, name, max_bytes)
-            paths = [one.filename for one in files]
-            sources = [source for path in paths if (source := opened(io.BytesIO(packed.read(path)), path))]
-    except (zipfile.BadZipFile, zlib.error, RuntimeError, OSError, ValueError) as error:
-        if isinstance(error, TableError):
-            raise
-        return None
+        with Zip(stream, name) as packed:
+            return _source_in(packed, stream, opened, max_bytes)
+    except Broken as error:
+        if not name.lower().endswith(".zip"):  # who reads it as what it is called says what is wrong
+            return None
+        raise TableError(
+            gettext_noop("“%(file)s” is no ZIP that can be unpacked: it is broken, or has not arrived whole."),
+            file=name,
+        ) from error
+
+
+def _source_in(
+    packed: Zip, stream: BinaryIO, opened: Callable[[BinaryIO, str], Source | None], max_bytes: int
+) -> Source | None:
+    name, paths = packed.name, [path for path in packed.paths if not is_hidden(path)]
+    check = partial(packed.check, max_bytes=max_bytes, max_files=_MOST_FILES)
+    if found := [match for path in paths if (match := _OF_INCEPTION.fullmatch(path))]:
+        check([match[0] for match in found])
+        return _inception(stream, name, found)
+    there = set(paths)
+    marked = sorted(path.removesuffix(MARKS) for path in paths if path.endswith(MARKS))
+    if stems := [stem for stem in marked if stem + TEXT in there]:
+        if alone := [stem for stem in marked if stem + TEXT not in there]:
+            raise TableError(
+                gettext_noop("“%(part)s” of “%(file)s” has no text “%(text)s” beside it. Add it, or leave it out."),
+                part=alone[0] + MARKS,
+                file=name,
+                text=alone[0] + TEXT,
+            )
+        check([stem + ending for stem in stems for ending in (TEXT, MARKS)])
+        return BratSource(stream, name, tuple(stems))
+    paths = [path for path in paths if path.endswith((".json", ".jsonl"))]
+    check(paths)
+    sources = [source for path in paths if (source := opened(io.BytesIO(packed.read(path)), path))]
     if not sources:
         return None
     raters = dict.fromkeys(rater for source in sources for rater in source.raters_of_files)
     return SeveralSource(stream, name, tuple(paths), opened, tuple(raters))
-
-
-def _is_hidden(path: str) -> bool:
-    return any(part.startswith((".", "__MACOSX")) for part in path.split("/"))
-
-
-def _check_contents(files: list[zipfile.ZipInfo], name: str, max_bytes: int) -> None:
-    size = sum(one.file_size for one in files)
-    if size > max_bytes or len(files) > _MOST_FILES:
-        raise TableError(
-            gettext_noop(
-                "“%(file)s” unpacks to %(n)s files of %(size)s MB; at most %(most)s of %(limit)s MB go in at once. "
-                "Import it in parts."
-            ),
-            file=name,
-            n=len(files),
-            size=-(-size // 2**20),
-            most=_MOST_FILES,
-            limit=max_bytes // 2**20,
-        )
 
 
 def _inception(stream: BinaryIO, name: str, found: list[re.Match[str]]) -> InceptionSource:

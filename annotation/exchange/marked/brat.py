@@ -1,4 +1,5 @@
-"""Documents of brat: a text and what is marked in it, side by side in a ZIP. Offsets are code points.
+"""Documents of brat: a text and what is marked in it, side by side in a ZIP. Offsets are code points, among which brat
+counts a byte order mark.
 
     doc1.txt     Lech came to Gdansk.
     doc1.ann     T1	PER 0 4	Lech
@@ -9,16 +10,17 @@ Nobody is named in them.
 from __future__ import annotations
 
 import re
-import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
-from annotation.exchange.marked.documents import Document, Given, Span, unpacked
+from annotation.exchange.marked.documents import Document, Given, Span
 from annotation.exchange.tables import Problems, TableError
+from annotation.exchange.zips import Zip
 from base.sentences import gettext_noop
 
 TEXT, MARKS = ".txt", ".ann"
+_BOM = "\ufeff"
 _MARKED = re.compile(r"T\d+\t(\S+) (\d{1,9}) (\d{1,9})\t(.*)")
 # What else a line of brat may be: relations, events, attributes and what is normalised or equal; notes are passed over.
 _MORE = {"R": "relations", "*": "relations", "E": "events", "A": "attributes", "M": "attributes", "N": "normalisations"}
@@ -37,45 +39,62 @@ class BratSource:
         return ()
 
     def documents(self, problems: Problems) -> Iterator[Document]:
-        self.stream.seek(0)
-        with zipfile.ZipFile(self.stream) as packed:
+        with Zip(self.stream, self.name) as packed:
             before = 0
             for stem in self.stems:
-                text, marks = (
-                    _decoded(unpacked(packed, stem + ending, self.name), stem + ending) for ending in (TEXT, MARKS)
-                )
+                text, marks = (_decoded(packed.read(stem + ending), stem + ending) for ending in (TEXT, MARKS))
                 problems.begin_part(before, stem + MARKS)
-                lines = marks.split("\n")
-                spans, more = [], dict[str, str]()
-                for number, line in enumerate(lines, before + 1):
-                    if found := _MARKED.fullmatch(line.rstrip("\r")):
-                        span = Span(int(found[2]), int(found[3]), found[1])
-                        if found[4].split() == text[span.start : span.end].split():
-                            spans.append(span)
-                            continue
-                        problems.add(
-                            number,
-                            gettext_noop("From %(start)s to %(end)s “%(row)s” has not “%(words)s”, as is said here."),
-                            start=span.start,
-                            end=span.end,
-                            row=stem,
-                            words=found[4].strip()[:80],
-                        )
-                    elif line.startswith("T"):
-                        problems.add(
-                            number,
-                            gettext_noop("“%(mark)s” is no single stretch as brat has them."),
-                            mark=line.strip()[:80],
-                        )
-                    elif line[:1] in _MORE:
-                        more[_MORE[line[0]]] = "-"  # a column that nothing reads, so that it is named
-                yield Document(before, stem, text, (Given(spans=tuple(spans)),), known=more)
-                before += len(lines)
+                yield _document(text, marks, stem, before, problems)
+                before += marks.count("\n") + 1
+
+
+class _Mark(NamedTuple):
+    line: int
+    span: Span
+    words: list[str]
+
+    def is_in(self, text: str, by: int) -> bool:
+        """Whether the words stand there, where all offsets are so much smaller."""
+        start, end = self.span.start - by, self.span.end - by
+        return start >= 0 and self.words == text[start:end].split()
+
+
+def _document(text: str, marks: str, stem: str, before: int, problems: Problems) -> Document:
+    found, more = list[_Mark](), dict[str, str]()
+    for number, line in enumerate(marks.removeprefix(_BOM).split("\n"), before + 1):
+        if match := _MARKED.fullmatch(line.rstrip("\r")):
+            span = Span(int(match[2]), int(match[3]), match[1])
+            found.append(_Mark(number, span, match[4].split()))
+        elif line.startswith("T"):
+            problems.add(
+                number, gettext_noop("“%(mark)s” is no single stretch as brat has them."), mark=line.strip()[:80]
+            )
+        elif line[:1] in _MORE:
+            more[_MORE[line[0]]] = "-"  # a column that nothing reads, so that it is named
+    by = 0
+    if text.startswith(_BOM):
+        text = text.removeprefix(_BOM)
+        by = max((1, 0), key=lambda by: sum(mark.is_in(text, by) for mark in found))
+    spans = []
+    for mark in found:
+        start, end, label = mark.span
+        if mark.is_in(text, by):
+            spans.append(Span(start - by, end - by, label))
+        else:
+            problems.add(
+                mark.line,
+                gettext_noop("From %(start)s to %(end)s “%(row)s” has not “%(words)s”, as is said here."),
+                start=start,
+                end=end,
+                row=stem,
+                words=" ".join(mark.words)[:80],
+            )
+    return Document(before, stem, text, (Given(spans=tuple(spans)),), known=more)
 
 
 def _decoded(data: bytes, path: str) -> str:
     try:
-        return data.decode("utf-8-sig")
+        return data.decode()
     except UnicodeDecodeError as error:
         raise TableError(
             gettext_noop("Line %(line)s of “%(file)s” is not UTF-8 text."),

@@ -67,4 +67,4 @@ def _structures(found: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _is_label(key: str, value: Any) -> bool:
-    return key[:1] not in "%@^" and key not in ("begin", "end", "sofa") and isinstance(value, str | bool | int | float)
+    return key[:1] not in "%@^#" and key not in ("begin", "end", "sofa") and isinstance(value, str | bool | int | float)

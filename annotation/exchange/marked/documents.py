@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import zipfile
-import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
-from annotation.exchange.tables import Problems, TableError
+from annotation.exchange.tables import Problems
 from base.sentences import gettext_noop
+
+NO_TEXT = gettext_noop("This line has no “text”.")
 
 
 class Span(NamedTuple):
@@ -62,24 +62,11 @@ class Source(Protocol):
     """
 
     def documents(self, problems: Problems) -> Iterator[Document]:
-        """
+        """All that have a text, with what is marked in them as far as `problems` says nothing else.
+
         Raises:
             TableError: from here on the file is not readable.
         """
 
     @property
     def raters_of_files(self) -> tuple[str, ...]: ...
-
-
-def unpacked(packed: zipfile.ZipFile, path: str, name: str) -> bytes:
-    """What a ZIP called `name` has under a path.
-
-    Raises:
-        TableError: it is locked or broken.
-    """
-    try:
-        return packed.read(path)
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
-        raise TableError(
-            gettext_noop("“%(part)s” of “%(file)s” cannot be unpacked: it is locked or broken."), part=path, file=name
-        ) from error

@@ -3,7 +3,8 @@
     doccano   {"id": 7, "text": "…", "label": [[0, 4, "PER"]]}, or "entities" as objects; of classes ["glad"]
     Prodigy   {"text": "…", "spans": [{"start": 0, "end": 4, "label": "PER"}], "answer": "accept", "_annotator_id": "…"}
 
-Both count code points. doccano writes a file for each annotator, which is called as they are.
+Prodigy counts code points; doccano counts units of UTF-16, since people mark words in a browser there. doccano writes a
+file for each annotator, which is called as they are.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from enum import StrEnum
 from typing import Any, BinaryIO, Literal
 
 from annotation.exchange.json_reading import Json, elements, objects_of_lines, text_of, whole
-from annotation.exchange.marked.documents import Document, Given, Span
+from annotation.exchange.marked.documents import NO_TEXT, Document, Given, Span
+from annotation.exchange.marked.texts import Utf16, is_wide
 from annotation.exchange.records import names_raters, names_rows
 from annotation.exchange.tables import Problems
 from base.sentences import gettext_noop
@@ -45,6 +47,7 @@ BESIDE = frozenset(
 )
 _SESSION = re.compile(r"\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d")
 _ANSWERS = frozenset({"accept", "reject", "ignore"})
+_MANUAL = frozenset({"ner_manual", "spans_manual"})  # how Prodigy shows texts in which all words are marked
 
 
 def objects(stream: BinaryIO, name: str, *, is_list: bool) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -84,7 +87,10 @@ def program_of(of: Mapping[str, Any]) -> Program | Literal["", "either"]:
 
 
 def _is_task(of: Mapping[str, Any]) -> bool:
-    """Whether an object is a task of Prodigy in which words are marked or options chosen."""
+    """Whether an object is a task of Prodigy in which words are marked or options chosen. Where somebody marked none it
+    need not have “spans”."""
+    if of.get("_view_id") in _MANUAL:
+        return True
     if isinstance(of.get("spans"), list):
         return of.get("answer") in _ANSWERS or all(_prodigy_span(one) for one in of["spans"])
     is_answered = of.get("answer") in _ANSWERS or "_task_hash" in of
@@ -126,12 +132,12 @@ class JsonSource:
         document = self._of_prodigy if self.program == Program.PRODIGY else self._of_doccano
         for line, of in objects(self.stream, self.name, is_list=self.is_list):
             text = of.get("text", of.get("data"))
-            if not isinstance(text, str):
-                problems.add(line, gettext_noop("This line has no “text”."))
-            elif (found := document(line, of, text, problems)) is not None:
-                yield found
+            if isinstance(text, str):
+                yield document(line, of, text, problems)
+            else:
+                problems.add(line, NO_TEXT)
 
-    def _of_doccano(self, line: int, of: Mapping[str, Any], text: str, problems: Problems) -> Document | None:
+    def _of_doccano(self, line: int, of: Mapping[str, Any], text: str, problems: Problems) -> Document:
         known = _known(of)
         if isinstance(comments := of.get("Comments"), list) and comments:
             known["note"] = "\n".join(map(text_of, comments))
@@ -139,24 +145,26 @@ class JsonSource:
             known["relations"] = text_of(of["relations"])
         marked = of["entities"] if "entities" in of else of.get("label", of.get("labels"))
         marked = marked if isinstance(marked, list) else []
+        given = list[Given]()
         if self.program == Program.CLASSES:
-            given = [Given(chosen=tuple(map(text_of, marked)))]
+            given.append(Given(chosen=tuple(map(text_of, marked))))
         elif (spans := _spans(line, marked, _doccano_span, problems)) is not None:
-            given = [Given(spans=spans)]
-        else:
-            return None
+            given.append(Given(spans=_of_units(line, text, spans, problems)))
         if isinstance(categories := of.get("cats"), list):
             given.append(Given(chosen=tuple(map(text_of, categories))))
         rater = next((text_of(by) for key, by in of.items() if names_raters(key) and _is_name(by)), self.rater)
         return _document(line, of, text, given, rater, known)
 
-    def _of_prodigy(self, line: int, of: Mapping[str, Any], text: str, problems: Problems) -> Document | None:
+    def _of_prodigy(self, line: int, of: Mapping[str, Any], text: str, problems: Problems) -> Document:
         known = _known(of)
         rater = next((text_of(by) for name in ("_annotator_id", "_session_id") if (by := of.get(name))), "")
         given: list[Given] = []
         view = of.get("_view_id")
         if of.get("answer", "accept") == "accept":
             accepted = of.get("accept")
+            marked = of.get("spans", [] if view in _MANUAL else None)
+            if of.get("relations"):
+                known["relations"] = text_of(of["relations"])
             if (of.get("_is_binary") is True or view in ("ner", "spans")) and not isinstance(accepted, list):
                 problems.add(
                     line,
@@ -165,13 +173,9 @@ class JsonSource:
                         "Bring what ner.manual, ner.correct or spans.manual made."
                     ),
                 )
-                return None
-            marked = of.get("spans")
-            if isinstance(marked, list) and not (isinstance(accepted, list) and (view == "choice" or not marked)):
+            elif isinstance(marked, list) and not (isinstance(accepted, list) and (view == "choice" or not marked)):
                 spans = _spans(line, marked, _prodigy_span, problems)
-                if spans is None:
-                    return None
-                given.append(Given(spans=spans))
+                given += [Given(spans=spans)] if spans is not None else []
             if isinstance(accepted, list):
                 given.append(Given(chosen=tuple(map(text_of, accepted))))
         if _SESSION.fullmatch(rater) and not _is_by(of, rater):
@@ -258,4 +262,27 @@ def _spans(line: int, marked: list[Any], of: Any, problems: Problems) -> tuple[S
             )
             return None
         found.append(Span(span[0], span[1], text_of(span[2])))
+    return tuple(found)
+
+
+def _of_units(line: int, text: str, spans: tuple[Span, ...], problems: Problems) -> tuple[Span, ...]:
+    """The code points of stretches of units of UTF-16; `problems` says which are none."""
+    if not is_wide(text):
+        return spans
+    units, found = Utf16.of(text), []
+    for span in spans:
+        start, end = units.code_point(span.start), units.code_point(span.end)
+        if start is not None and end is not None:
+            found.append(Span(start, end, span.label))
+            continue
+        problems.add(
+            line,
+            gettext_noop(
+                "“%(label)s” from %(start)s to %(end)s is no stretch of the text as doccano counts: an emoji is two "
+                "units (UTF-16), unless the project counts grapheme clusters, which cannot be read here."
+            ),
+            label=span.label,
+            start=span.start,
+            end=span.end,
+        )
     return tuple(found)

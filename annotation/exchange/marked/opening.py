@@ -13,9 +13,9 @@ from annotation.exchange.marked.json_objects import JsonSource, Program, objects
 from annotation.exchange.marked.tables import MarkedLabels, MarkedRows, MarkedTable, opened
 from annotation.exchange.marked.webanno_tsv import is_webanno
 from annotation.exchange.tables import FileTable, TableError, check_size
+from annotation.exchange.zips import SIGNATURE
 
 _JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*([\[{])")
-_ZIP = b"PK\x03\x04"
 # What doccano calls a file of everybody's work, and what browsers put behind a name that is there already.
 _ALL, _AGAIN = "all", re.compile(r"\s*\(\d+\)\Z")
 
@@ -34,15 +34,16 @@ def _opened(stream: BinaryIO, of: type[MarkedTable], *, name: str, max_bytes: in
     stream.seek(0)
     start = stream.read(400)
     source: Source | None
-    if start.startswith(_ZIP):
+    if start.startswith(SIGNATURE):
         source = archives.source_of(stream, name, _of_json, max_bytes=max_bytes)
     elif is_webanno(start) or is_cas(start):
         check_size(stream, name=name, max_bytes=max_bytes)
         source = archives.InceptionSource(stream, name)
-    else:
+    elif _JSON.match(start):
+        check_size(stream, name=name, max_bytes=max_bytes)
         source = _of_json(stream, name)
-        if source is not None:
-            check_size(stream, name=name, max_bytes=max_bytes)
+    else:
+        return None
     return opened(source, of, FileTable(stream, name, "utf-8", "", ())) if source is not None else None
 
 

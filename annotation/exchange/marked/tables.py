@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from annotation.answers import AnswerKind, AnswerRefused, Value
 from annotation.answers.places import places_in
 from annotation.answers.spans import SPANS, refuse_unsaid
 from annotation.exchange.json_reading import Json, Record, RecordTable, cell_of_row
-from annotation.exchange.marked.documents import Document, Given, Source
+from annotation.exchange.marked.documents import NO_TEXT, Document, Given, Source
 from annotation.exchange.marked.json_objects import BESIDE, RAW
 from annotation.exchange.marked.texts import MarkedText
 from annotation.exchange.tables import FileTable, Problems, TableError, check_headings
@@ -81,14 +81,14 @@ class MarkedLabels(MarkedTable):
 
     def records(self, problems: Problems) -> Iterator[Record]:
         for document in self.source.documents(problems):
-            known = {"row": document.name, "rater": document.rater, **document.known}
+            known = {"row": storable(document.name), "rater": storable(document.rater), **document.known}
             if not known["rater"]:
                 del known["rater"]
             text = MarkedText(document.text, document.starts)
             for given in document.given:
                 said = _said(document, given, text, problems)
                 if said is not None:
-                    question = {"question": given.question} if given.question else {}
+                    question = {"question": storable(given.question)} if given.question else {}
                     yield Record(document.line, {**known, **question, "answer": said})
             if not document.given:
                 yield Record(document.line, {**known, "answer": ""})
@@ -136,11 +136,21 @@ def _said(document: Document, given: Given, text: MarkedText, problems: Problems
         else:
             start, end = stretch
             whole = text.words(span.start, span.end)
-            spans.append({"start": start, "end": end, "text": whole, "labels": [span.label]})
+            spans.append({"start": start, "end": end, "text": whole, "labels": [storable(span.label)]})
     if problems.total > total:
         return None
-    value = {"spans": spans, "blocks": text.extents, "text": text.digest}
-    return json.dumps({"type": SPANS, "value": value}, ensure_ascii=False)
+    return json.dumps({"type": SPANS, "value": text.result(spans)}, ensure_ascii=False)
+
+
+@dataclass
+class _OfTexts(Problems):
+    """The problems of a file of which only the texts are read: `of` is told what is wrong with these."""
+
+    of: Problems = field(kw_only=True)
+
+    def add(self, line: int, template: str, **values: int | str) -> None:
+        if template == NO_TEXT:
+            self.of.add(line, template, **values)
 
 
 @dataclass(frozen=True)
@@ -157,14 +167,15 @@ class MarkedRows(MarkedTable):
 
     def records(self, problems: Problems) -> Iterator[Record]:
         seen = set[tuple[str, str, str]]()
-        for document in self.source.documents(Problems(self.name)):
+        for document in self.source.documents(_OfTexts(self.name, parts=problems.parts, of=problems)):
             about = {storable(key): cell_of_row(said) for key, said in document.about.items()}
             digest = MarkedText(document.text, document.starts).digest
             key = (about.get("sheet", ""), document.name, digest)
             if key not in seen:
                 seen.add(key)
                 # Its text is first of what the row has to read, so that it begins with the blocks that are marked.
-                yield Record(document.line, {"row": document.name, "text": storable(document.text), **about})
+                texts = {"row": storable(document.name), "text": storable(document.text)}
+                yield Record(document.line, {**texts, **about})
 
 
 def opened(source: Source, of: type[MarkedTable], table: FileTable) -> MarkedTable:

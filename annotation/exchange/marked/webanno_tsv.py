@@ -26,8 +26,9 @@ _TOKEN = re.compile(r"\d+-\d+(\.\d+)?")
 _OFFSETS = re.compile(r"(\d{1,9})-(\d{1,9})")
 _BETWEEN = re.compile(r"\\.|\|", re.DOTALL)  # an escaped sign, or what stands between stacked values
 _NUMBER = re.compile(r"\[(\d{1,9})\]\Z")
-_ESCAPED = re.compile(r"\\(->|.)", re.DOTALL)
-_SIGNS = {"n": "\n", "t": "\t", "r": "\r"}
+# Up to version 3.1 texts are escaped as Java does, who writes all but ASCII by numbers.
+_ESCAPED = re.compile(r"\\(->|u[0-9A-Fa-f]{4}|.)", re.DOTALL)
+_SIGNS = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "b": "\b"}
 # Units between two sentences, of which the file says nothing but how many they are: more are none of a document's.
 _MOST_BETWEEN = 100_000
 
@@ -180,4 +181,17 @@ def _is_escaped(text: str, at: int) -> bool:
 
 
 def _plain(text: str) -> str:
-    return _ESCAPED.sub(lambda found: _SIGNS.get(found[1], found[1]), text)
+    if "\\" not in text:
+        return text
+    plain = _ESCAPED.sub(_sign, text)
+    # Two numbers of Java may be one character.
+    return _joined(plain) if "\\u" in text else plain
+
+
+def _sign(found: re.Match[str]) -> str:
+    said = found[1]
+    return chr(int(said[1:], 16)) if len(said) == 5 else _SIGNS.get(said, said)
+
+
+def _joined(text: str) -> str:
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.answers import AnswerRefused, kind_of
-from annotation.answers.spans import from_spans, labels_of, starts_of, to_spans
+from annotation.answers.spans import from_spans, labels_of, places_of, starts_of, to_spans
 from annotation.exchange.marked.texts import MarkedText
 from annotation.scheme.spec import QuestionSpec
 
@@ -35,7 +35,7 @@ def back(results: list[dict[str, Any]], spec: QuestionSpec = NAMES, texts: tuple
     """As an import puts the results of a control together."""
     text = MarkedText("\n".join(texts), starts_of(texts))
     spans = [{**one["value"], **one.get("meta", {})} for one in results]
-    value = {"spans": spans, "blocks": text.extents}
+    value = text.result(spans)
     return kind_of(spec).from_label_studio(spec, {"type": "labels", "value": value})
 
 
@@ -92,7 +92,7 @@ def test_what_is_changed_and_marked_there_comes_in() -> None:
 )
 def test_what_is_no_stretch_of_a_text_is_refused(value: dict[str, Any]) -> None:
     with pytest.raises(AnswerRefused, match="is no place"):
-        from_spans(NAMES, {"spans": [value], "blocks": [(0, 99)]})
+        from_spans(NAMES, {"spans": [{**value, "places": places_of(value, [(0, 99)])}]})
 
 
 def test_the_labels_are_those_that_are_offered_and_those_that_were_given() -> None:

@@ -41,6 +41,8 @@ _DAVID, _CAIRO = "\u05d3\u05d5\u05d3", "\u0627\u0644\u0642\u0627\u0647\u0631\u06
 TEXT = f"🙂 Lech met Ann.\r\n\r\n  In Gdan\u0301sk, {_DAVID} heard {_CAIRO} 🙂🙂 IBM."
 WORDS = {"Lech": "PER", "Ann": "PER", "Gdan\u0301sk": "LOC", _DAVID: "PER", _CAIRO: "LOC", "IBM": "ORG"}
 SPANS = [[TEXT.index(word), TEXT.index(word) + len(word), label] for word, label in WORDS.items()]
+# The same as doccano counts, in units of UTF-16.
+UNITS = [[*(len(TEXT[:at].encode("utf-16-le")) // 2 for at in (start, end)), label] for start, end, label in SPANS]
 # The blocks that a row has of it, and where the words stand in these.
 BLOCKS = [TEXT[:15], TEXT[19:]]
 ENTRIES = [

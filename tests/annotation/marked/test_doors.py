@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -14,14 +15,14 @@ from pytest_django import Settings
 from annotation.models import Import, Study
 from tests import builders
 from tests.annotation.marked import studies
-from tests.annotation.marked.studies import ENTRIES, SPANS, TEXT, lines, packed, said
+from tests.annotation.marked.studies import ENTRIES, TEXT, UNITS, lines, packed, said
 from tests.builders import ApiOf, ClientOf
 from work import actions as work
 
 pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
-OF_ANNA = lines({"id": 7, "text": TEXT, "label": SPANS})
-OF_BEN = lines({"id": 7, "text": TEXT, "label": SPANS[:2]})
+OF_ANNA = lines({"id": 7, "text": TEXT, "label": UNITS})
+OF_BEN = lines({"id": 7, "text": TEXT, "label": UNITS[:2]})
 BOTH = packed({"anna.jsonl": OF_ANNA, "ben.jsonl": OF_BEN})
 FOUND = {("7", "anna", "names"): ENTRIES, ("7", "ben", "names"): ENTRIES[:2]}
 
@@ -71,3 +72,21 @@ def test_the_commands(study: Study, tmp_path: Path) -> None:
     call_command("import_labels", "news", tmp_path / "news.zip", "--create", stdout=out)
     assert said(study) == FOUND
     assert "New: 2 raters, 2 labels." in out.getvalue()
+
+
+@pytest.mark.parametrize("what", ["rows", "labels"])
+def test_a_zip_that_unpacks_to_much_is_for_a_worker(
+    study: Study, client_of: ClientOf, api_of: ApiOf, settings: Settings, tmp_path: Path, what: str
+) -> None:
+    settings.PALATE_UPLOADS = tmp_path / "uploads"
+    settings.PALATE_IMPORT_AT_ONCE = 100_000
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("anna.jsonl", lines({"id": 7, "text": "a " * 100_000, "label": []}))
+    assert len(out.getvalue()) < 5_000
+    page = reverse(f"annotation:import-{what}", args=["news"])
+    client_of(manager(study)).post(page, {what: SimpleUploadedFile("news.zip", out.getvalue()), "create": "on"})
+    api = reverse(f"api:import-{what}", args=["news"])
+    sent = {what: SimpleUploadedFile("news.zip", out.getvalue())}
+    assert api_of(manager(study)).post(api, sent, format="multipart").status_code == 202
+    assert Import.objects.filter(study=study, state="running").count() == 2

@@ -14,23 +14,35 @@ from annotation.exchange.row_imports import ImportRefused
 from annotation.exchange.tables import TableError
 from annotation.models import Rater, Row, Study
 from tests.annotation.marked import studies
-from tests.annotation.marked.studies import BLOCKS, ENTRIES, FILES, SPANS, TEXT, bring, bring_rows, lines, packed, said
+from tests.annotation.marked.studies import (
+    BLOCKS,
+    ENTRIES,
+    FILES,
+    SPANS,
+    TEXT,
+    UNITS,
+    bring,
+    bring_rows,
+    lines,
+    packed,
+    said,
+)
 
 pytestmark = [pytest.mark.django_db, pytest.mark.once]
 
-TRIPLES = {"id": 7, "text": TEXT, "source": "wire", "label": SPANS, "Comments": ["looks odd"]}
+TRIPLES = {"id": 7, "text": TEXT, "source": "wire", "label": UNITS, "Comments": ["looks odd"]}
 ENTITIES = {
     "id": 7,
     "text": TEXT,
     "Comments": [],
     "entities": [
         {"id": n, "label": label, "start_offset": start, "end_offset": end}
-        for n, (start, end, label) in enumerate(reversed(SPANS))
+        for n, (start, end, label) in enumerate(reversed(UNITS))
     ],
     "relations": [],
 }
-OLDER = {"id": 7, "data": TEXT, "label": SPANS}  # as versions up to 1.6 wrote it
-LABELS = {"id": 7, "text": TEXT, "meta": {}, "annotation_approver": "boss", "labels": SPANS}
+OLDER = {"id": 7, "data": TEXT, "label": UNITS}  # as versions up to 1.6 wrote it
+LABELS = {"id": 7, "text": TEXT, "meta": {}, "annotation_approver": "boss", "labels": UNITS}
 TASK = {
     "text": TEXT,
     "meta": {"source": "wire"},
@@ -102,7 +114,7 @@ def test_doccano_with_relations_says_that_they_are_not_read() -> None:
 def test_doccano_with_categories_beside() -> None:
     """Intent detection and slot filling: each goes to the question that can take it."""
     study = studies.study()
-    of = {"id": 7, "text": TEXT, "entities": SPANS, "cats": ["Glad"]}
+    of = {"id": 7, "text": TEXT, "entities": UNITS, "cats": ["Glad"]}
     bring_rows(study, lines(of))
     bring(study, lines(of))
     assert said(study) == {("7", "anna", "names"): ENTRIES, ("7", "anna", "mood"): "glad"}
@@ -288,7 +300,7 @@ def test_what_cannot_come_in_is_named_by_its_line_and_nothing_does(file: list[di
 
 def test_a_row_may_have_more_to_read_behind_its_text_and_a_text_may_be_empty() -> None:
     study = studies.study()
-    file = lines({"id": 7, "heading": "News", "text": TEXT, "label": SPANS}, {"id": 8, "text": " \n", "label": []})
+    file = lines({"id": 7, "heading": "News", "text": TEXT, "label": UNITS}, {"id": 8, "text": " \n", "label": []})
     bring_rows(study, file)
     assert blocks() == [*BLOCKS, "News"]
     bring(study, file)
@@ -388,7 +400,7 @@ def test_a_new_study_asks_for_the_words_and_labels_of_its_file(tmp_path: Path) -
     (tmp_path / "anna.jsonl").write_bytes(lines(bad))
     with pytest.raises(CommandError, match="is no stretch of"):
         call_command("import_labels", "other", tmp_path / "anna.jsonl", "--new-study", "Other", stdout=out)
-    (tmp_path / "both.jsonl").write_bytes(lines({**TRIPLES, "entities": SPANS, "cats": ["Glad"]}))
+    (tmp_path / "both.jsonl").write_bytes(lines({**TRIPLES, "entities": UNITS, "cats": ["Glad"]}))
     with pytest.raises(CommandError, match="answers several questions"):
         call_command("import_labels", "other", tmp_path / "both.jsonl", "--new-study", "Other", stdout=out)
     (tmp_path / "none.jsonl").write_bytes(lines({**TRIPLES, "label": []}))

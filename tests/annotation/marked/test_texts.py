@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from annotation.answers.places import places_in, words_at
 from annotation.evidence.lines import lines_of
-from annotation.exchange.marked.texts import MarkedText, Utf16, begins_with
+from annotation.exchange.marked.texts import Begins, MarkedText, Utf16, begins_with
 
 TEXTS = st.text(st.sampled_from("aé🙂\n\r\t \u2028\x00\x1c\u0301ד👩\u200d"), max_size=30)
 
@@ -33,11 +33,14 @@ def test_a_stretch_has_its_words_wherever_it_stands(text: str, data: st.DataObje
 
 @given(TEXTS, TEXTS)
 def test_a_digest_is_of_one_text(text: str, other: str) -> None:
-    digest = MarkedText(text).digest
+    """Of a text with indented lines also as rows have it that came without the blanks."""
+    digest, own = MarkedText(text).digest, MarkedText(text).blocks
+    bare = [block.strip() for block in own]
     blocks = MarkedText(other).blocks
     if digest:
-        assert begins_with([*MarkedText(text).blocks, "more"], digest)
-        assert begins_with(blocks, digest) == (blocks[: len(MarkedText(text).blocks)] == MarkedText(text).blocks)
+        assert begins_with([*own, "more"], digest) is Begins.AS_IT_IS
+        assert begins_with([*bare, "more"], digest) is (Begins.AS_IT_IS if own == bare else Begins.BARE)
+        assert (begins_with(blocks, digest) is not None) == (blocks[: len(own)] in (own, bare))
 
 
 @given(TEXTS)
@@ -46,4 +49,5 @@ def test_units_of_utf_16_are_code_points(text: str) -> None:
     found = [units.code_point(at) for at in range(-1, units.length + 2)]
     assert [at for at in found if at is not None] == list(range(len(text) + 1))
     for at in range(len(text) + 1):
-        assert units.code_point(len(text[:at].encode("utf-16-le")) // 2) == at
+        assert units.code_point(units.unit(at)) == at
+        assert units.unit(at) == len(text[:at].encode("utf-16-le")) // 2
