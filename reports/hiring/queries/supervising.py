@@ -283,10 +283,12 @@ def drawn_wholes(certificate: Certificate, found: Collection[Supervised]) -> lis
     return done
 
 
-def _latest(found: Collection[Supervised]) -> list[tuple[str, Supervised]]:
-    """Of a certificate by documents what counts: of each document what was found last, and there."""
-    last = {one.row: one for one in found}
-    return [(str(one.row), one) for one in found if last[one.row] is one]
+def _latest(certificate: Certificate, found: Collection[Supervised]) -> list[tuple[str, Supervised]]:
+    """Of a certificate by documents what counts: of each document that is waited for what was found last, and there.
+    Queries as of `_waited_for`."""
+    waited_for = {row for _takeover, row in _waited_for(certificate)}
+    last = {one.row: one for one in found if one.row in waited_for}
+    return [(str(one.row), one) for one in found if last.get(one.row) is one]
 
 
 def _drawn_together(certificate: Certificate) -> dict[str, set[int]]:
@@ -302,12 +304,12 @@ def _drawn_together(certificate: Certificate) -> dict[str, set[int]]:
 
 
 def watch_of(certificate: Certificate) -> Watch:
-    """The confidence sequence of the error of what was accepted, as it stands. Queries as of `supervised`, by sheets or
-    items those of `_drawn_together` too."""
+    """The confidence sequence of the error of what was accepted, as it stands. Queries as of `supervised` and of
+    `_waited_for`, by sheets or items one more."""
     from reports.stats.hiring.supervision import watch
 
     found = supervised(certificate)
-    counted = _latest(found) if by_row(certificate) else drawn_wholes(certificate, found)
+    counted = _latest(certificate, found) if by_row(certificate) else drawn_wholes(certificate, found)
     wrong = [share for _whole, one in counted for share in (*one.wrong, *[math.nan] * one.unjudged)]
     number = {whole: at for at, whole in enumerate(dict.fromkeys(whole for whole, _one in counted))}
     cluster = [number[whole] for whole, one in counted for _cell in range(len(one.wrong) + one.unjudged)]

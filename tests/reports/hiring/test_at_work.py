@@ -122,6 +122,24 @@ def test_a_drawn_document_that_is_withdrawn_is_waited_for_no_more(world: World) 
     assert queries.n_to_supervise(certificate) == n
 
 
+def test_a_document_that_was_withdrawn_while_somebody_was_at_it_does_not_count(world: World) -> None:
+    """More documents were finished than there are to finish."""
+    certificate = simulated.bare_certificate(world.study, world.rater, world.question)
+    at_its_work(world, certificate, share=100)
+    first, second, *_others = Assignment.objects.filter(rater=world.people[1]).order_by("row__position")
+    n = queries.n_to_supervise(certificate)
+    for one in (first, second):
+        column = world.columns[one.row.sheet_id][0]
+        option = world.options[world.truth[one.row_id, column.pk]]
+        annotating.record(assignment=one, answers=[Answer(column, world.question, option)], key=uuid.uuid4())
+        annotating.withdraw_row(row=one.row, reason="Its page is gone.", by=world.manager)
+    world.say(first)
+    assert (queries.watch_of(certificate).n_finished, queries.n_to_supervise(certificate)) == (0, n - 2)
+
+    annotating.restore_row(row=first.row)
+    assert (queries.watch_of(certificate).n_finished, queries.n_to_supervise(certificate)) == (1, n - 1)
+
+
 def test_wrong_is_at_work_what_it_was_in_the_test(world: World) -> None:
     """What most people say is right, and gold before it."""
     certificate = simulated.bare_certificate(world.study, world.rater, world.question)
