@@ -91,7 +91,7 @@ def compose(text: str) -> yaml.Node | None:
     try:
         node: yaml.Node | None = _Loader(text).get_single_node()
     except yaml.YAMLError as error:
-        raise _refused(error, text) from error
+        raise _refused(error) from error
     return node
 
 
@@ -117,21 +117,20 @@ def load(text: str) -> Any:
     return None if node is None else construct(node)
 
 
-def _refused(error: yaml.YAMLError, text: str = "") -> YamlRefused:
+def _refused(error: yaml.YAMLError) -> YamlRefused:
     problem = getattr(error, "problem", None) or str(error)
     found, begun = getattr(error, "problem_mark", None), getattr(error, "context_mark", None)
-    reason, mark = _told(problem, getattr(error, "context", None) or "", found, begun, text)
+    reason, mark = _told(problem, getattr(error, "context", None) or "", found, begun)
     said = _("this is not valid YAML: %(reason)s") % {"reason": reason}
     if _SIGNS_IN_TEXTS.search(reason):
         said = _("%(problem)s; put texts with a colon, a question mark or the like in quotes") % {"problem": said}
     return YamlRefused(mark.line + 1, said, mark.column + 1) if mark else YamlRefused(1, said)
 
 
-def _told(
-    problem: str, context: str, found: yaml.Mark | None, begun: yaml.Mark | None, text: str
-) -> tuple[str, yaml.Mark | None]:
+def _told(problem: str, context: str, found: yaml.Mark | None, begun: yaml.Mark | None) -> tuple[str, yaml.Mark | None]:
     """What PyYAML's words for the commonest mistakes mean to whoever writes, and the place to mend; else its own."""
-    before = text.split("\n")[found.line][: found.column] if text and found else ""
+    # By the mark itself: YAML has more line breaks than one.
+    before = found.buffer[found.pointer - found.column : found.pointer] if found and found.buffer else ""
     if "'\\t'" in problem:
         return _("a tab stands here; indent with blanks"), found
     if _ENDS.search(problem) and begun:

@@ -112,7 +112,9 @@ def bad_keys(node: yaml.Node, path: tuple[str, ...]) -> Iterator[Problem]:
                 continue
             here = (*path, str(key.value))
             if key.value != key.value.strip():
-                said = _("a blank of another kind, such as a no-break space, stands beside this key; type it anew")
+                said = _(
+                    "a blank stands beside this key, perhaps a no-break space, which looks like any other; type it anew"
+                )
                 yield Problem(key.start_mark.line + 1, ".".join(here), said)
             if key.value in seen:
                 yield Problem(key.start_mark.line + 1, ".".join(here), _("this key stands here twice"))

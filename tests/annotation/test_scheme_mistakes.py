@@ -49,6 +49,13 @@ FIRST_TRIES = {
     "hyphen": ("- key: a\n  title: - so", 9, 16, "", "text that begins with a hyphen in quotes"),
     "backslash": ('- key: a\n  title: "\\d"', 9, 18, "", "take single quotes"),
     "no-break space": ("- key: a\n  title: A\n  \xa0kind: flag", 10, 0, "questions.a.\xa0kind", "no-break space"),
+    "blank in quotes": (
+        '- key: a\n  title: A\n  " kind": flag',
+        10,
+        0,
+        "questions.a. kind",
+        "a blank stands beside this key,",
+    ),
     "no blanks": ("- key:a", 8, 0, "questions.0", "behind a colon belongs a blank, such as {key: known,"),
     "nothing": ("", 7, 0, "text.questions", "a list should stand here, and there is nothing"),
     "no hyphens": ("key: a\n  title: A", 9, 14, "", "indent it as the keys that it belongs with"),
@@ -119,6 +126,16 @@ def test_a_first_try_is_told_where_it_is_wrong_and_what_to_write(
     assert (first.line, caught.value.column) == (line, column)
     assert first.key.endswith(key)
     assert message in first.message
+
+
+@pytest.mark.parametrize("end", ["\r", "\r\n", "\x85", "\u2028", "\u2029"], ids=ascii)
+def test_a_file_with_line_ends_of_any_kind_is_told_its_mistakes(end: str) -> None:
+    """The sentence looks at the line before the mistake, and looked for it by the line ends of Unix alone."""
+    with pytest.raises(SchemeError) as caught:
+        load_scheme(end.join(["key: first", "version: 1", "title: so: it is"]))
+    [found] = caught.value.problems
+    assert (found.line, caught.value.column) == (3, 10)
+    assert "put texts with a colon" in found.message
 
 
 def test_mistakes_are_told_in_the_order_of_their_lines() -> None:
