@@ -335,8 +335,8 @@ def next_in(study: Study, user: User) -> Next | None:
 
 
 def register_documentation(namespace: str, place: str, of_views: Mapping[str, str] | None = None) -> None:
-    """Where the documentation speaks of the pages of a namespace of addresses: a page of docs/ by its name, or what is
-    below a heading there ("plan#the-board"). `of_views`: of single ones another place."""
+    """Where the documentation speaks of the pages of a namespace of addresses, "" of those in none: a page of docs/ by
+    its name, or what is below a heading there ("plan#the-board"). `of_views`: of single ones another place."""
     _documented[namespace] = place
     _documented.update({f"{namespace}:{view}": at for view, at in (of_views or {}).items()})
 

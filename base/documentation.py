@@ -35,6 +35,11 @@ class Page:
     def title(self) -> str:
         return self.sections[0].title
 
+    @cached_property
+    def unmarked(self) -> Sequence[tuple[Section, str, str]]:
+        """Each section with its title and its words, as `_unmarked`."""
+        return [(section, _unmarked(section.title), _unmarked(section.words)) for section in self.sections]
+
 
 class Group(NamedTuple):
     """A heading of the contents with the pages below it, each with what the contents call it."""
@@ -80,20 +85,33 @@ def place_of(page: str, href: str) -> tuple[str, str]:
 
 def found(pages: Iterable[Page], query: str, most: int = 40) -> list[Hit]:
     """The sections with all words of a query: first those that have them in their titles, then those that have them
-    more often for their length. A word is found by how it begins, in whatever case; a Greek letter by its name too."""
-    words = [_beginning(word) for word in query.casefold().split()]
+    more often for their length. A word is found by how it begins, in whatever case and with or without the marks of its
+    letters; a Greek letter by its name too."""
+    composed = unicodedata.normalize("NFC", query)
+    words = [_beginning(word) for word in dict.fromkeys(_unmarked(composed.casefold()).split())]
     if not words:
         return []
     ranked = []
     for page in pages:
-        for section in page.sections:
-            said = f"{page.title}\n{section.title}\n{section.words}"
+        of_page = page.unmarked[0][1]
+        for section, title, text in page.unmarked:
+            said = f"{of_page}\n{title}\n{text}"
             if all(word.search(said) for word in words):
-                own = sum(bool(word.search(section.title)) for word in words)
-                titled = sum(bool(word.search(page.title)) for word in words)
-                density = sum(len(word.findall(section.words)) for word in words) / (60 + len(section.words.split()))
-                ranked.append(((-own, -titled, -density), Hit(page, section, _excerpt(section.words, words))))
-    return [hit for _rank, hit in sorted(ranked, key=itemgetter(0))[:most]]
+                own = sum(bool(word.search(title)) for word in words)
+                titled = sum(bool(word.search(of_page)) for word in words)
+                density = sum(len(word.findall(text)) for word in words) / (60 + len(text.split()))
+                ranked.append(((-own, -titled, -density), page, section, text))
+    first = sorted(ranked, key=itemgetter(0))[:most]
+    return [Hit(page, section, _excerpt(section.words, text, words)) for _rank, page, section, text in first]
+
+
+def _unmarked(text: str) -> str:
+    """As long as it was, each letter without its marks.
+
+    >>> _unmarked("Candès: řádek, κ")
+    'Candes: radek, κ'
+    """
+    return "".join(sign if sign.isascii() else unicodedata.normalize("NFD", sign)[0] for sign in text)
 
 
 def _beginning(word: str) -> re.Pattern[str]:
@@ -104,15 +122,15 @@ def _beginning(word: str) -> re.Pattern[str]:
     return re.compile(either, re.IGNORECASE)
 
 
-def _excerpt(text: str, words: Sequence[re.Pattern[str]]) -> list[tuple[str, bool]]:
+def _excerpt(text: str, unmarked: str, words: Sequence[re.Pattern[str]]) -> list[tuple[str, bool]]:
     any_word = re.compile("|".join(word.pattern for word in words), re.IGNORECASE)
-    first = any_word.search(text)
+    first = any_word.search(unmarked)
     at = first.start() if first else 0
     begin = text.rfind(" ", 0, max(at - _AROUND, 0)) + 1 if at > _AROUND else 0
     end = text.find(" ", at + 2 * _AROUND)
     end = len(text) if end < 0 else end
     pieces, last = [("… " if begin else "", False)], begin
-    for hit in any_word.finditer(text, begin, end):
-        pieces += [(text[last : hit.start()], False), (hit.group(), True)]
+    for hit in any_word.finditer(unmarked, begin, end):
+        pieces += [(text[last : hit.start()], False), (text[hit.start() : hit.end()], True)]
         last = hit.end()
     return [*pieces, (text[last:end] + (" …" if end < len(text) else ""), False)]

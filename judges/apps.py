@@ -40,7 +40,9 @@ class JudgesConfig(AppConfig):
                 **dict.fromkeys(["run", "unreadable"], "judges/runs"),
                 **dict.fromkeys(["stack", "calibrations", "new-calibrated-judge"], "judges/calibrating"),
                 **dict.fromkeys(["extractor", "new-extractor", "extraction", "extracted"], "extraction"),
-                **dict.fromkeys(["generations", "new-generation", "generation", "generated-text"], "generating"),
+                **dict.fromkeys(["generations", "new-generation", "generation"], "generating"),
+                **dict.fromkeys(["generated-texts", "generated-text"], "generating"),
+                "new-model": "judges/models",
             },
         )
         doors.register_tab(

@@ -40,6 +40,7 @@ class ReportsConfig(AppConfig):
                 "suggestions": "hiring#do-suggestions-move-people",
                 "methods": "statistics",
                 **dict.fromkeys(["frozen-list", "frozen", "compare"], "reports#frozen-reports"),
+                **dict.fromkeys(["frozen-answers", "frozen-cells"], "reports#frozen-reports"),
                 "ask": "reports#downloads",
             },
         )

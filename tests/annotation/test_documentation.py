@@ -11,6 +11,7 @@ from django.urls import URLResolver, get_resolver, reverse
 
 from annotation import doors
 from annotation.documentation import FOLDER, address_of
+from base import documentation
 from base.documentation import CONTENTS, Page, found, groups_in, pages_in
 from llm import registry
 from tests import builders
@@ -91,6 +92,22 @@ def test_what_a_search_finds_and_in_which_order() -> None:
     assert [piece for piece, is_hit in hit.excerpt if is_hit] == ["needle"]
 
 
+def test_a_search_meets_letters_with_and_without_their_marks() -> None:
+    page = "# Words\n\nKlikněte na řádek; see Candès (2023)."
+    for query in ("radek", "řádek", "r\u030ca\u0301dek", "ŘÁDEK kliknete", "candes"):
+        [hit] = found([Page("words", page)], query)
+        assert "".join(piece for piece, _is_hit in hit.excerpt) == "Klikněte na řádek; see Candès (2023).", query
+    assert [piece for piece, is_hit in hit.excerpt if is_hit] == ["Candès"]
+
+
+def test_a_word_that_is_asked_for_many_times_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = list[str]()
+    beginning = documentation._beginning
+    monkeypatch.setattr(documentation, "_beginning", lambda word: asked.append(word) or beginning(word))
+    assert titles("a A a á " * 20, "# All\n\nA word.") == ["0 All"]
+    assert asked == ["a"]
+
+
 def views(resolver: URLResolver, before: str = "") -> Iterator[str]:
     for pattern in resolver.url_patterns:
         if isinstance(pattern, URLResolver):
@@ -122,6 +139,18 @@ def test_each_page_of_a_study_leads_to_what_is_said_of_it(leases: Leases, client
         assert f'<a href="{address_of(place)}">Help</a>' in page, view
     lens = client.get(reverse("annotation:lens", args=[leases.sheet.pk])).content.decode()
     assert f'href="{address_of("lens")}"' in lens
+
+
+def test_help_leads_on_from_pages_of_no_study(reader: Client) -> None:
+    for address, place in {
+        reverse("annotation:help"): CONTENTS,
+        address_of("judges/runs"): CONTENTS,
+        reverse("accounts:api-docs"): "api",
+        reverse("account_email"): "security#logging-in",
+        reverse("password_change"): "security#logging-in",
+    }.items():
+        page = reader.get(address).content.decode()
+        assert f'<a href="{address_of(place)}">Help</a>' in page, address
 
 
 def test_who_is_not_logged_in_sees_none_of_it(client: Client) -> None:
