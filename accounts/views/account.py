@@ -21,7 +21,7 @@ from accounts.forms import EraseForm, TokenForm
 from accounts.models import ApiToken
 from accounts.views.entrance import single_sign_on
 from annotation.actions import Refused, note
-from annotation.models import AuditEvent, Invite, Label, LabelEvent, Note, Skip, User
+from annotation.models import AuditEvent, Invite, Label, LabelEvent, Note, PastSubmission, Skip, User
 from annotation.people.access import AppRequest
 
 
@@ -101,13 +101,8 @@ def leave(request: AppRequest) -> HttpResponse:
 
 
 # Where it stands what somebody answered.
-_CELL = (
-    "assignment__rater__study__title",
-    "assignment__row__sheet__title",
-    "assignment__row__name",
-    "column__name",
-    "question__title",
-)
+_ROW = ("assignment__rater__study__title", "assignment__row__sheet__title", "assignment__row__name")
+_CELL = (*_ROW, "column__name", "question__title")
 
 
 def personal_data(user: User) -> dict[str, object]:
@@ -122,6 +117,7 @@ def personal_data(user: User) -> dict[str, object]:
     theirs = Q(assignment__rater__in=raters)
     history = LabelEvent.objects.filter(theirs).order_by("pk")
     labels = Label.objects.filter(theirs).order_by("pk")
+    taken_back = PastSubmission.objects.filter(theirs).order_by("pk")
     skips = Skip.objects.filter(theirs).order_by("pk")
     notes = Note.objects.filter(theirs | Q(author=user)).order_by("pk")
     events = LabelEvent.objects.filter(assignment__rater__in=raters)
@@ -166,6 +162,7 @@ def personal_data(user: User) -> dict[str, object]:
             for rater in raters
         ],
         "labels": list(labels.values(*_CELL, "option__key", "value", "note", "updated_at")),
+        "submissions_taken_back": list(taken_back.values(*_ROW, "submitted_at", "until")),
         "skips": list(skips.values(*_CELL, "reason", "at")),
         "history": list(history.values(*_CELL, "at", "after__key", "value_after", "skip_after", "note")),
         "notes": list(notes.values(*_CELL, "text", "at", "answer", "answered_at")),

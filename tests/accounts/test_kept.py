@@ -465,6 +465,18 @@ def test_who_asks_gets_all_that_they_answered_and_nothing_of_others(leases: Leas
     assert of_manager == {"annotation.Invite.created_by": 1}
 
 
+def test_who_asks_gets_the_submissions_that_they_took_back(leases: Leases, client_of: ClientOf) -> None:
+    for assignment in (leases.annas[0], leases.boriss[0]):
+        builders.label(assignment)
+        actions.submit(assignment=assignment, allow_open=True)
+        actions.reopen(assignment=assignment)
+
+    [kept] = json.loads(client_of(leases.anna).get(reverse("accounts:my-data")).content)["submissions_taken_back"]
+
+    assert [*kept.values()][:3] == ["Leases", "Lease", "Clause 1"]
+    assert kept["submitted_at"] < kept["until"]
+
+
 def test_somebody_erases_the_own_account_after_typing_the_name(leases: Leases, client: Client) -> None:
     client.post(reverse("login"), {"username": "boris", "password": "boris"})
     leave = reverse("accounts:leave")
