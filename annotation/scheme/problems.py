@@ -133,7 +133,9 @@ def _problem(root: yaml.Node, details: Any) -> Problem:
             break
         found = _child(node, step)
         if found is None:
-            names.append(str(step))
+            key = _key_read_as(node, details["input"]) if details["type"] == "invalid_key" else None
+            names.append(str(key.value if key else step))
+            line = key.start_mark.line + 1 if key else line
             break
         names.append(_name(node, step))
         node, line = found
@@ -148,6 +150,12 @@ def _child(node: yaml.Node, step: str | int) -> tuple[yaml.Node, int] | None:
     if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
         return node.value[step], node.value[step].start_mark.line + 1
     return None
+
+
+def _key_read_as(node: yaml.Node, given: object) -> yaml.ScalarNode | None:
+    """The key that YAML reads as this, which is no text: as a date, or as yes or no."""
+    keys = (key for key, _value in node.value) if isinstance(node, yaml.MappingNode) else ()
+    return next((key for key in keys if repr(yaml_reading.construct(key)) == repr(given)), None)
 
 
 def _name(node: yaml.Node, step: str | int) -> str:
@@ -170,7 +178,7 @@ def _sentence(details: Any) -> str:
             return _("this key is missing")
         case "extra_forbidden":
             return _("no such key here")
-        case "invalid_key" if isinstance(given, int):
+        case "invalid_key" if type(given) is int:
             return _("no such key here; a decimal number is written with a point, and a key that is a number in quotes")
         case "invalid_key":
             return _("no such key here; put a key in quotes that YAML does not read as text")

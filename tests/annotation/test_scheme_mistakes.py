@@ -85,6 +85,14 @@ FIRST_TRIES = {
         "should be a number",
     ),
     "a decimal comma": ("- {key: a, title: A, kind: number, number: {min: 0,5}}", 8, 0, "number.5", "with a point"),
+    "a key of yes": ("- key: a\n  title: A\n  kind: flag\n  on: x", 11, 0, "questions.a.on", "put a key in quotes"),
+    "a date for a key": (
+        "- key: a\n  title: A\n  kind: flag\n  2024-01-01: x",
+        11,
+        0,
+        "questions.a.2024-01-01",
+        "put a key in quotes",
+    ),
     "bounds of yes": (
         "- {key: a, title: A, kind: scale, min: no, max: yes}",
         8,
