@@ -21,7 +21,7 @@ from reports.hiring.forms import EpsilonForm, SplitForm
 from reports.hiring.queries.choosing import Candidate
 from reports.hiring.views.panels import of_split
 from reports.hiring.words import SCORES, title_of
-from reports.models import Certificate, TestLook
+from reports.models import Certificate, Split, TestLook
 
 _LOOKS = 20  # on the page
 
@@ -85,9 +85,11 @@ def choose(request: AppRequest, study: Study, form: str = "") -> HttpResponse:
         return not_understood(asked) if asked.errors else _csv_of(study, found)
     query = request.GET.copy()
     query.pop("sort", None)
+    scheme = study.scheme.parsed
     context = {
         "study": study,
-        "scheme": study.scheme.parsed,
+        "scheme": scheme,
+        "intervals_by": _("items") if Split.Unit.ITEM in queries.units_of(study) else scheme.words.rows,
         "may_write": Role.MANAGER in study.roles,
         "split": queries.split_of(study),
         "form": asked,

@@ -144,11 +144,13 @@ def test_an_item_is_supervised_once_all_of_its_pairs_are_finished() -> None:
     assert counted == [0, 0, 1]
 
 
-def test_what_is_chosen_by_has_intervals_by_items() -> None:
+def test_what_is_chosen_by_has_intervals_by_items(client_of: ClientOf) -> None:
     """Where all pairs of an item are judged alike, three times the pairs are no more items."""
     world = world_of_pairs(n_rows=15, n_labelled=15)
     actions.draw_split(study=world.study, unit="item", share=20, seed=1, by=None)
     [own] = [one for one in queries.candidates(world.study, epsilon=0.05) if one.own]
+    page = client_of(world.manager).get(reverse("reports:choose-judge", args=[world.study.slug])).content.decode()
+    assert "In square brackets 95 % intervals by items." in page
     Row.objects.filter(sheet__study=world.study).update(facets={})  # each pair by itself
     [alone] = [one for one in queries.candidates(world.study, epsilon=0.05) if one.own]
     assert (own.agreement, own.cells) == (alone.agreement, alone.cells)
