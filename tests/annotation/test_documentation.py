@@ -103,7 +103,12 @@ def test_a_search_meets_letters_with_and_without_their_marks() -> None:
 def test_a_word_that_is_asked_for_many_times_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = list[str]()
     beginning = documentation._beginning
-    monkeypatch.setattr(documentation, "_beginning", lambda word: asked.append(word) or beginning(word))
+
+    def told(word: str) -> re.Pattern[str]:
+        asked.append(word)
+        return beginning(word)
+
+    monkeypatch.setattr(documentation, "_beginning", told)
     assert titles("a A a á " * 20, "# All\n\nA word.") == ["0 All"]
     assert asked == ["a"]
 
