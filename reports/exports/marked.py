@@ -1,10 +1,11 @@
-"""Marked words and choices as doccano and Prodigy have them, an object of JSON a line, with the texts.
+"""Marked words, and choices, as other programs have them, with the texts.
 
-    Prodigy   a line for each answer, by whom in `_annotator_id`
-    doccano   a file for each question and rater in a ZIP, which is called as they are
+    Prodigy     an object of JSON a line for each answer, by whom in `_annotator_id`
+    doccano     the same, a file for each question and rater in a ZIP, which is called as they are
+    INCEpTION   marked words alone, a file for each answer in a ZIP, in folders as where it exports a project
 
-Offsets count code points for Prodigy and units of UTF-16 for doccano, as these two do. `origin` says of an answer what
-neither program has a word for; it is read back where nobody else has labelled the line there meanwhile
+Offsets count code points for Prodigy and units of UTF-16 for the others, as these do. `origin` says of an answer what
+no other program has a word for; it is read back where nobody else has labelled the line there meanwhile
 (`annotation.exchange.marked`).
 """
 
@@ -12,7 +13,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, BinaryIO, NamedTuple
@@ -20,18 +21,28 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from annotation.answers.spans import has_places, plain_spans, starts_of
+from annotation.exchange.marked import cas_json
+from annotation.exchange.marked.archives import CURATED, NOBODY, TOLD
+from annotation.exchange.marked.documents import Span
 from annotation.exchange.marked.texts import MarkedText, Utf16
+from annotation.exchange.records import GOLD
+from annotation.exchange.zips import is_hidden
 from annotation.scheme.spec import QuestionSpec
 from reports.data.label_table import IntArray, LabelTable
 from reports.exports.archive import Files
 from reports.exports.labels import facet_names, label_lines, places_of
-from reports.exports.names import file_names
+from reports.exports.names import FileNames, file_names
 
 _in_json = json.JSONEncoder(ensure_ascii=False).encode
 
 
+def has_spans(questions: Iterable[QuestionSpec]) -> bool:
+    """Whether words are marked in answers to one of these questions."""
+    return any(map(has_places, questions))
+
+
 def has_any(questions: Iterable[QuestionSpec]) -> bool:
-    """Whether one of these questions has answers that the two programs know: marked words, or options."""
+    """Whether one of these questions has answers that doccano and Prodigy know: marked words, or options."""
     return any(map(_fits, questions))
 
 
@@ -110,6 +121,36 @@ def doccano(files: Files, table: LabelTable, blocks: Iterable[Sequence[str]], qu
             files.add(f"{folder}{names[rater]}.jsonl", _pieces(spool, lines))
 
 
+def inception(files: Files, table: LabelTable, blocks: Iterable[Sequence[str]], questions: Sequence[str] = ()) -> None:
+    """Marked words as INCEpTION exports a project, as UIMA CAS JSON, with the texts under “source”. What of a study has
+    several questions is in folders that are called as they are. What somebody answered twice is two documents."""
+    known, places = _Known(table), places_of(table, questions)
+    raters = file_names(_shown(rater.code) for rater in table.raters)
+    asked = [number for number in np.unique(table.labels[places, 2]) if has_places(table.questions[number][1])]
+    folders = dict(zip(asked, file_names(table.questions[number][1].key for number in asked), strict=True))
+    taken = {number: FileNames() for number in asked}
+    names: dict[tuple[int, ...], str] = {}
+    with tempfile.TemporaryFile() as told:
+        for answer in _answers(table, places, blocks, has_places):
+            folder = f"{folders[answer.question]}/" if len(asked) > 1 else ""
+            text = (answer.question, answer.row, answer.column, answer.repeat)
+            if text not in names:
+                names[text] = taken[answer.question].new(_shown(table.rows[answer.row].name))
+                files.add(f"{folder}source/{names[text]}", answer.text.whole)
+            is_gold = table.raters[answer.rater].code == table.raters[answer.rater].kind == GOLD
+            by = CURATED if is_gold else raters[answer.rater]
+            path = f"{folder}{'curation' if is_gold else 'annotation'}/{names[text]}/{by}.json"
+            files.add(path, cas_json.written(answer.text.whole, map(Span._make, answer.spans), title=names[text]))
+            told.write((_in_json({"file": path, **known.of(answer, by)}) + "\n").encode())
+        told.seek(0)
+        files.add(TOLD, iter(told))
+
+
+def _shown(code: str) -> str:
+    """A code as a file's name that no program hides or has another meaning for."""
+    return f"_{code}" if is_hidden(code) or code in (NOBODY, CURATED) else code
+
+
 def _in_units(answer: _Answer) -> list[tuple[int, int, str]]:
     units = Utf16.of(answer.text.whole)
     return [(units.unit(start), units.unit(end), label) for start, end, label in answer.spans]
@@ -126,11 +167,16 @@ def _pieces(spool: BinaryIO, lines: Sequence[tuple[int, int]]) -> Iterator[bytes
         yield spool.read(length)
 
 
-def _answers(table: LabelTable, places: IntArray, blocks: Iterable[Sequence[str]]) -> Iterator[_Answer]:
-    """The labels that the two programs have a form for, row by row. Left out is an answer of which something would be
-    lost: an entry without a place, or with more than its words and a label."""
-    fits = np.array([_fits(spec) for _section, spec in table.questions], dtype=bool)
-    places = places[fits[table.labels[places, 2]]]
+def _answers(
+    table: LabelTable,
+    places: IntArray,
+    blocks: Iterable[Sequence[str]],
+    fits: Callable[[QuestionSpec], bool] = _fits,
+) -> Iterator[_Answer]:
+    """The labels that a program has a form for, row by row. Left out is an answer of which something would be lost: an
+    entry without a place, or with more than its words and a label. `fits`: whether it knows answers to a question."""
+    fitting = np.array([fits(spec) for _section, spec in table.questions], dtype=bool)
+    places = places[fitting[table.labels[places, 2]]]
     rows = table.assignments.row[table.labels[places, 0]]
     of_each, at, text = iter(blocks), -1, _Text.of(())
     values: dict[tuple[int, int], Any] = {}

@@ -111,7 +111,9 @@ def test_what_is_no_kind_of_download_is_told_what_there_is(leases: Leases, api_o
     refused = api_of(leases.researcher).post(reverse("api:exports", args=[leases.study.slug]), {"form": "csv"})
     assert refused.status_code == 400
     assert refused.json() == {
-        "form": ["“csv” is no kind of download; there are: zip, jsonl, label-studio, doccano, prodigy, wide."]
+        "form": [
+            "“csv” is no kind of download; there are: zip, jsonl, label-studio, doccano, prodigy, inception, wide."
+        ]
     }
 
 

@@ -4,6 +4,7 @@
     curation/doc1.txt/CURATION_USER.json    what was decided: the gold
     anna.jsonl                              what anna marked in all texts (doccano)
     doc1.txt, doc1.ann                      a text, and what somebody marked in it (brat)
+    palate.jsonl                            of each document of our own for INCEpTION whose it is, and what it answers
 
 What else is in a ZIP is passed over.
 """
@@ -12,23 +13,26 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import PurePosixPath
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
+from annotation.exchange.json_reading import objects_of_lines, text_of
 from annotation.exchange.marked import cas_json, webanno_tsv
 from annotation.exchange.marked.brat import MARKS, TEXT, BratSource
 from annotation.exchange.marked.documents import Document, Source
+from annotation.exchange.marked.json_objects import document_as_told
 from annotation.exchange.marked.layers import Layered, Layers, given_of
 from annotation.exchange.records import GOLD
 from annotation.exchange.tables import Problems, TableError
 from annotation.exchange.zips import Broken, Zip, is_hidden
 from base.sentences import gettext_noop
 
-_NOBODY = "INITIAL_CAS"  # the document before anybody marked anything
-_CURATED = "CURATION_USER"
+NOBODY = "INITIAL_CAS"  # the document before anybody marked anything
+CURATED = "CURATION_USER"
+TOLD = "palate.jsonl"
 _MOST_FILES = 20_000
 NO_FORMAT = gettext_noop(
     "“%(file)s” has no document of INCEpTION that can be read here: export the project with the secondary format "
@@ -38,12 +42,13 @@ NO_FORMAT = gettext_noop(
 
 @dataclass(frozen=True)
 class Member:
-    """One document of one person. `path`: in its ZIP."""
+    """One document of one person. `path`: in its ZIP; `told`: what our own ZIP says of it."""
 
     path: str
     row: str
     rater: str
     kind: str = ""
+    told: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -59,11 +64,16 @@ class InceptionSource:
         unread = dict.fromkeys(self.layers.unread, "-")  # columns that nothing reads, so that they are named
         for line, member, document in self._each(problems):
             name = member.row or document.title or PurePosixPath(self.name).stem
+            given = given_of(document, self.layers, line=line, name=name, problems=problems)
+            if member.told:
+                told = document_as_told(line, member.told, document.text, given)
+                yield replace(told, known={**told.known, **unread})
+                continue
             yield Document(
                 line=line,
                 name=name,
                 text=document.text,
-                given=given_of(document, self.layers, line=line, name=name, problems=problems),
+                given=given,
                 rater=member.rater,
                 known={"rater_kind": member.kind, **unread} if member.kind else unread,
             )
@@ -174,8 +184,9 @@ def _source_in(
     name, paths = packed.name, [path for path in packed.paths if not is_hidden(path)]
     check = partial(packed.check, max_bytes=max_bytes, max_files=_MOST_FILES)
     if found := [match for path in paths if (match := _OF_INCEPTION.fullmatch(path))]:
-        check([match[0] for match in found])
-        return _inception(stream, name, found)
+        there = [path for path in paths if path == TOLD]
+        check([match[0] for match in found] + there)
+        return _inception(stream, name, found, _told(packed) if there else {})
     there = set(paths)
     marked = sorted(path.removesuffix(MARKS) for path in paths if path.endswith(MARKS))
     if stems := [stem for stem in marked if stem + TEXT in there]:
@@ -197,13 +208,24 @@ def _source_in(
     return SeveralSource(stream, name, tuple(paths), opened, tuple(raters))
 
 
-def _inception(stream: BinaryIO, name: str, found: list[re.Match[str]]) -> InceptionSource:
+def _told(packed: Zip) -> dict[str, Mapping[str, Any]]:
+    """What our own ZIP says of its documents, by their paths."""
+    lines = objects_of_lines(io.BytesIO(packed.read(TOLD)), TOLD, '{"file": "annotation/7/anna.json", "row": "7"}')
+    return {text_of(of.pop("file", None)): of for _line, of in lines if isinstance(of.get("origin"), dict)}
+
+
+def _inception(
+    stream: BinaryIO, name: str, found: list[re.Match[str]], told: Mapping[str, Mapping[str, Any]]
+) -> InceptionSource:
     members = []
     for match in found:
         path, folder, row, who, ending = match[0], *match.groups()
-        if ending not in ("json", "tsv") or who == _NOBODY or (folder == "curation") != (who == _CURATED):
+        if ending not in ("json", "tsv") or who == NOBODY or (folder == "curation") != (who == CURATED):
             continue
-        members.append(Member(path, row, GOLD, GOLD) if who == _CURATED else Member(path, row, who))
+        if ours := told.get(path):
+            members.append(Member(path, row, text_of(ours["origin"].get("rater", who)), told=ours))
+        else:
+            members.append(Member(path, row, GOLD, GOLD) if who == CURATED else Member(path, row, who))
     if not members:
         raise TableError(NO_FORMAT, file=name)
     raters = dict.fromkeys(member.rater for member in members)
