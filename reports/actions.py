@@ -101,7 +101,7 @@ def ask_for_export(
         Refused: for one of the programs that mark words, where downloads do not have the texts, or no question is about
             anything that it knows.
     """
-    if form in (Export.Form.DOCCANO, Export.Form.PRODIGY, Export.Form.INCEPTION):
+    if form in (Export.Form.DOCCANO, Export.Form.PRODIGY, Export.Form.INCEPTION, Export.Form.CONLL):
         questions = [spec for section in study.scheme.parsed.sections for spec in section.questions]
         if not study.publishes_texts:
             raise Refused(
@@ -110,8 +110,8 @@ def ask_for_export(
                     "“Settings”."
                 )
             )
-        if form == Export.Form.INCEPTION and not has_spans(questions):
-            raise Refused(_("INCEpTION knows marked words; this study asks for none."))
+        if form in (Export.Form.INCEPTION, Export.Form.CONLL) and not has_spans(questions):
+            raise Refused(_("INCEpTION and CoNLL know marked words; this study asks for none."))
         if not has_any(questions):
             raise Refused(_("doccano and Prodigy know marked words and options; this study asks for neither."))
     lock_study(study.pk)

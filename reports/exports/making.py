@@ -37,6 +37,7 @@ ENDINGS = {
     Export.Form.DOCCANO: "zip",
     Export.Form.PRODIGY: "jsonl",
     Export.Form.INCEPTION: "zip",
+    Export.Form.CONLL: "zip",
     Export.Form.WIDE: "csv",
 }
 _NAMED = {
@@ -44,9 +45,14 @@ _NAMED = {
     Export.Form.DOCCANO: "-doccano",
     Export.Form.PRODIGY: "-prodigy",
     Export.Form.INCEPTION: "-inception",
+    Export.Form.CONLL: "-conll",
 }
 # Those of marked words that are many files.
-_PACKED = {Export.Form.DOCCANO: marked.doccano, Export.Form.INCEPTION: marked.inception}
+_PACKED = {
+    Export.Form.DOCCANO: marked.doccano,
+    Export.Form.INCEPTION: marked.inception,
+    Export.Form.CONLL: marked.conll_2003,
+}
 
 
 def path_of(export: Export) -> Path:

@@ -3,6 +3,7 @@
     Prodigy     an object of JSON a line for each answer, by whom in `_annotator_id`
     doccano     the same, a file for each question and rater in a ZIP, which is called as they are
     INCEpTION   marked words alone, a file for each answer in a ZIP, in folders as where it exports a project
+    CoNLL       the same, tags at tokens, a file for each question and rater
 
 Offsets count code points for Prodigy and units of UTF-16 for the others, as these do. `origin` says of an answer what
 no other program has a word for; it is read back where nobody else has labelled the line there meanwhile
@@ -12,16 +13,18 @@ no other program has a word for; it is read back where nobody else has labelled 
 from __future__ import annotations
 
 import json
+import re
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import attrgetter
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
 from annotation.answers.spans import has_places, plain_spans, starts_of
-from annotation.exchange.marked import cas_json
+from annotation.exchange.marked import cas_json, conll
 from annotation.exchange.marked.archives import CURATED, NOBODY, TOLD
 from annotation.exchange.marked.documents import Span
 from annotation.exchange.marked.texts import MarkedText, Utf16
@@ -102,23 +105,71 @@ def prodigy(table: LabelTable, blocks: Iterable[Sequence[str]], questions: Seque
 def doccano(files: Files, table: LabelTable, blocks: Iterable[Sequence[str]], questions: Sequence[str] = ()) -> None:
     """doccano's JSONL as it exports it: [start, end, label] of marked words, the labels of options. What of a study has
     several questions is in folders that are called as they are."""
-    known = _Known(table)
-    names = file_names(map(_said_in_full, (rater.code for rater in table.raters)))
-    written: dict[tuple[int, int], list[tuple[int, int]]] = {}  # where the lines of a file stand in the spool
+    known, places = _Known(table), places_of(table, questions)
     with tempfile.TemporaryFile() as spool:
-        for answer in _answers(table, places_of(table, questions), blocks):
+        of_raters = _OfRaters(table, _folders_of(table, places, _fits), spool, ".jsonl")
+        for answer in _answers(table, places, blocks):
             _section, spec = table.questions[answer.question]
             label: Any = [spec.options[answer.option].label] if spec.options else _in_units(answer)
-            of = {"text": answer.text.whole, "label": label, **known.of(answer, names[answer.rater])}
-            line = (_in_json(of) + "\n").encode()
-            written.setdefault((answer.question, answer.rater), []).append((spool.tell(), len(line)))
-            spool.write(line)
-        asked = sorted({question for question, _rater in written})
-        folders = file_names(table.questions[question][1].key for question in asked)
-        folder_of = dict(zip(asked, folders, strict=True)) if len(asked) > 1 else {}
-        for (question, rater), lines in sorted(written.items()):
-            folder = f"{folder_of[question]}/" if folder_of else ""
-            files.add(f"{folder}{names[rater]}.jsonl", _pieces(spool, lines))
+            of = {"text": answer.text.whole, "label": label, **known.of(answer, of_raters.names[answer.rater])}
+            of_raters.write(answer, _in_json(of) + "\n")
+        for name, pieces in of_raters.files():
+            files.add(name, pieces)
+
+
+def conll_2003(files: Files, table: LabelTable, blocks: Iterable[Sequence[str]], questions: Sequence[str] = ()) -> None:
+    """Marked words as tags at tokens (IOB2). All that is in a row has the same tokens: one ends, too, where words begin
+    or end that anybody has marked there. Left out is besides what tags cannot say (`conll.can_say`)."""
+    known, places, tags = _Known(table), places_of(table, questions), dict[str, str]()
+    with tempfile.TemporaryFile() as spool, tempfile.TemporaryFile() as told:
+        of_raters = _OfRaters(table, _folders_of(table, places, has_places), spool, conll.ENDING)
+        answers = _answers(table, places, blocks, has_places)
+        for _row, of_row in groupby(answers, key=attrgetter("row")):
+            said = [(answer, list(map(Span._make, answer.spans))) for answer in of_row]
+            said = [(answer, spans) for answer, spans in said if conll.can_say(answer.text.whole, spans)]
+            cuts = {at for _answer, spans in said for span in spans for at in span[:2]}
+            for answer, spans in said:
+                labels = {_tag(tags, span.label): span.label for span in spans}
+                tagged = [span._replace(label=tags[span.label]) for span in spans]
+                of_raters.write(answer, conll.written(answer.text.whole, tagged, cuts))
+                of = {"file": of_raters.file_of(answer), "text": answer.text.whole, "labels": labels}
+                told.write((_in_json({**of, **known.of(answer, of_raters.names[answer.rater])}) + "\n").encode())
+        for name, pieces in of_raters.files():
+            files.add(name, pieces)
+        told.seek(0)
+        files.add(TOLD, iter(told))
+
+
+def _tag(tags: dict[str, str], label: str) -> str:
+    """A label as a tag has it, without blanks; another one for each."""
+    if label not in tags:
+        tag = re.sub(r"\s", "_", label)
+        while tag in tags.values():
+            tag += "_"
+        tags[label] = tag
+    return tags[label]
+
+
+class _OfRaters:
+    """Files for each rater, in a folder for each question where these are several: written in any order to a `spool`,
+    then taken from it."""
+
+    def __init__(self, table: LabelTable, folders: Mapping[int, str], spool: BinaryIO, ending: str) -> None:
+        self.names = file_names(map(_said_in_full, (rater.code for rater in table.raters)))
+        self._folders, self._spool, self._ending = folders, spool, ending
+        self._written: dict[str, list[tuple[int, int]]] = {}  # where the pieces of a file stand in the spool
+
+    def file_of(self, answer: _Answer) -> str:
+        return f"{self._folders[answer.question]}{self.names[answer.rater]}{self._ending}"
+
+    def write(self, answer: _Answer, piece: str) -> None:
+        data = piece.encode()
+        self._written.setdefault(self.file_of(answer), []).append((self._spool.tell(), len(data)))
+        self._spool.write(data)
+
+    def files(self) -> Iterator[tuple[str, Iterator[bytes]]]:
+        for name, pieces in sorted(self._written.items()):
+            yield name, _pieces(self._spool, pieces)
 
 
 def inception(files: Files, table: LabelTable, blocks: Iterable[Sequence[str]], questions: Sequence[str] = ()) -> None:
@@ -126,13 +177,12 @@ def inception(files: Files, table: LabelTable, blocks: Iterable[Sequence[str]], 
     several questions is in folders that are called as they are. What somebody answered twice is two documents."""
     known, places = _Known(table), places_of(table, questions)
     raters = file_names(_shown(rater.code) for rater in table.raters)
-    asked = [number for number in np.unique(table.labels[places, 2]) if has_places(table.questions[number][1])]
-    folders = dict(zip(asked, file_names(table.questions[number][1].key for number in asked), strict=True))
-    taken = {number: FileNames() for number in asked}
+    folders = _folders_of(table, places, has_places)
+    taken = {question: FileNames() for question in folders}
     names: dict[tuple[int, ...], str] = {}
     with tempfile.TemporaryFile() as told:
         for answer in _answers(table, places, blocks, has_places):
-            folder = f"{folders[answer.question]}/" if len(asked) > 1 else ""
+            folder = folders[answer.question]
             text = (answer.question, answer.row, answer.column, answer.repeat)
             if text not in names:
                 names[text] = taken[answer.question].new(_shown(table.rows[answer.row].name))
@@ -144,6 +194,13 @@ def inception(files: Files, table: LabelTable, blocks: Iterable[Sequence[str]], 
             told.write((_in_json({"file": path, **known.of(answer, by)}) + "\n").encode())
         told.seek(0)
         files.add(TOLD, iter(told))
+
+
+def _folders_of(table: LabelTable, places: IntArray, fits: Callable[[QuestionSpec], bool]) -> dict[int, str]:
+    """Of each question that fits the folder of what answers it; none where it is the only one."""
+    asked = [int(number) for number in np.unique(table.labels[places, 2]) if fits(table.questions[number][1])]
+    names = file_names(table.questions[question][1].key for question in asked)
+    return {question: f"{name}/" if len(asked) > 1 else "" for question, name in zip(asked, names, strict=True)}
 
 
 def _shown(code: str) -> str:

@@ -32,7 +32,7 @@ def has_marks(study: Study) -> bool:
 
 @register.filter
 def has_marked_words(study: Study) -> bool:
-    """Whether it asks something that INCEpTION knows."""
+    """Whether it asks something that INCEpTION and CoNLL know."""
     return has_spans(spec for section in study.scheme.parsed.sections for spec in section.questions)
 
 

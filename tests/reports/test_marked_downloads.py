@@ -162,7 +162,44 @@ def test_several_questions_and_rows_of_one_name_are_apart_for_inception() -> Non
     assert (again.nothing_new, again.unchanged) == (True, 4)
 
 
-FORMS = [("prodigy", "news-prodigy.jsonl", 16), ("doccano", "news-doccano.zip", 16), ("inception", "news.zip", 8)]
+def test_conll_has_a_file_of_tags_for_each_rater(study: Study) -> None:
+    """What somebody has marked over two lines has no tags."""
+    data = exported(study, "conll")
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        assert archive.namelist() == ["J1.conll", "an-na.conll", "ben.conll", "gold.conll", "palate.jsonl"]
+        of_ben = archive.read("ben.conll").decode()
+    assert of_ben.startswith("-DOCSTART- -X- O O\n\n🙂 -X- O O\nLech -X- O B-PER\nmet -X- O O\nAnn -X- O B-PER\n")
+    assert ". -X- O O\n\nIn -X- O O\n" in of_ben
+
+
+def test_all_have_the_same_tokens_though_somebody_cuts_one(study: Study) -> None:
+    """Labels with blanks are read as they were."""
+    for code, span in (("cid", [3, 5, "PER"]), ("dan", [3, 5, "PER"])):
+        bring(study, lines({"id": 7, "text": TEXT, "label": [span]}), f"{code}.jsonl")
+    scheme = studies.SCHEME.replace("key: news", "key: blanks").replace("PER, ORG", "a b, a_b, ORG")
+    blanks = studies.study("blanks", scheme)
+    bring_rows(blanks, lines({"id": 7, "text": TEXT, "label": []}))
+    bring(blanks, lines({"id": 7, "text": TEXT, "label": [[3, 5, "a b"], [8, 11, "a_b"]]}), "cid.jsonl")
+    annotating.change_study(study=blanks, publishes_texts=True)
+    for of in (study, blanks):
+        data = exported(of, "conll")
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            files = [archive.read(path).decode() for path in archive.namelist() if path.endswith(".conll")]
+        tokens = {tuple(line.split(" ")[0] for line in file.split("-DOCSTART-")[1].split("\n")) for file in files}
+        assert len(tokens) == 1
+        assert {"Le", "ch"} < set(tokens.pop())
+        assert bring(of, data, "conll.zip").nothing_new
+    assert "Le -X- O B-a_b\n" in files[0]
+    assert "met -X- O B-a_b_\n" in files[0]
+
+
+# What each of them is called, and how many answers it has.
+FORMS = [
+    ("prodigy", "news-prodigy.jsonl", 16),
+    ("doccano", "news-doccano.zip", 16),
+    ("inception", "news-inception.zip", 8),
+    ("conll", "news-conll.zip", 6),
+]
 
 
 @pytest.mark.parametrize(("form", "name", "n"), FORMS)
@@ -178,7 +215,8 @@ def test_what_goes_out_comes_back(study: Study, form: str, name: str, n: int) ->
     row.evidence = [{"kind": "paragraph", "text": text} for text in ODD]
     row.save(update_fields=["evidence"])
     bring(other, data, name)
-    assert said(other) == {of: value for of, value in said(study).items() if n == 16 or of[2] == "names"}
+    there = {of: value for of, value in said(study).items() if n == 16 or of[2] == "names"}
+    assert said(other) == {of: value for of, value in there.items() if form != "conll" or value != [OVER]}
     assert notes(other) == {"as read"}
     kinds = {who.code: who.kind for who in Rater.objects.filter(study=other)}
     assert kinds == {"an/na": "person", "ben": "person", "J1": "judge", "gold": "gold"}
@@ -236,7 +274,7 @@ def test_they_need_the_texts_and_questions_that_they_know(study: Study, client_o
     page = client_of(user).post(reverse("reports:ask", args=["news"]), {"form": "doccano"}, follow=True)
     assert "take labels with their texts" in page.content.decode()
     assert 'value="prodigy"' in client_of(user).get(reverse("reports:report", args=["news"])).content.decode()
-    for form in ("doccano", "inception"):
+    for form in ("doccano", "inception", "conll"):
         refused = api_of(user).post(reverse("api:exports", args=["news"]), {"form": form})
         assert refused.status_code == 409
     frozen = actions.freeze(study=study, title="Then", filters=Filters(), by=None)
@@ -266,7 +304,7 @@ def test_a_frozen_report_has_its_own(study: Study) -> None:
     assert len(exported(study, "prodigy").splitlines()) == 17
 
 
-@pytest.mark.parametrize("code", ["all", "ALL", ".ann", "ann (1)", "2026-01-02_03-04-05"])
+@pytest.mark.parametrize("code", ["all", "ALL", "palate", ".ann", "ann (1)", "2026-01-02_03-04-05"])
 @pytest.mark.parametrize(("form", "name", "n"), FORMS)
 def test_whatever_somebody_is_called_their_work_comes_back_as_theirs(
     study: Study, form: str, name: str, n: int, code: str

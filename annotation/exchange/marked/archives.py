@@ -4,7 +4,8 @@
     curation/doc1.txt/CURATION_USER.json    what was decided: the gold
     anna.jsonl                              what anna marked in all texts (doccano)
     doc1.txt, doc1.ann                      a text, and what somebody marked in it (brat)
-    palate.jsonl                            of each document of our own for INCEpTION whose it is, and what it answers
+    anna.conll                              what anna marked in all texts (CoNLL)
+    palate.jsonl                            of each document of our own whose it is, and what it answers
 
 What else is in a ZIP is passed over.
 """
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import PurePosixPath
@@ -22,6 +23,7 @@ from typing import Any, BinaryIO
 from annotation.exchange.json_reading import objects_of_lines, text_of
 from annotation.exchange.marked import cas_json, webanno_tsv
 from annotation.exchange.marked.brat import MARKS, TEXT, BratSource
+from annotation.exchange.marked.conll import ENDING, ConllSource
 from annotation.exchange.marked.documents import Document, Source
 from annotation.exchange.marked.json_objects import document_as_told
 from annotation.exchange.marked.layers import Layered, Layers, given_of
@@ -33,6 +35,7 @@ from base.sentences import gettext_noop
 NOBODY = "INITIAL_CAS"  # the document before anybody marked anything
 CURATED = "CURATION_USER"
 TOLD = "palate.jsonl"
+_Told = Mapping[str, Sequence[Mapping[str, Any]]]
 _MOST_FILES = 20_000
 NO_FORMAT = gettext_noop(
     "“%(file)s” has no document of INCEpTION that can be read here: export the project with the secondary format "
@@ -112,13 +115,15 @@ def read_document(data: bytes, name: str) -> Layered:
 
 @dataclass(frozen=True)
 class SeveralSource:
-    """Files of JSON in a ZIP, one a person. `opened`: makes a source of one, None if it has no marked words."""
+    """Files of JSON or CoNLL in a ZIP, one a person. `opened`: makes a source of one, None if it has no marked words;
+    `told`: what our own says of each."""
 
     stream: BinaryIO
     name: str
     paths: tuple[str, ...]
     opened: Callable[[BinaryIO, str], Source | None]
     raters_of_files: tuple[str, ...] = ()
+    told: _Told = field(default_factory=dict)
 
     def documents(self, problems: Problems) -> Iterator[Document]:
         with Zip(self.stream, self.name) as packed:
@@ -136,6 +141,8 @@ class SeveralSource:
                         part=path,
                         file=self.name,
                     )
+                if isinstance(source, ConllSource):
+                    source = replace(source, told=self.told.get(path, ()))
                 if source is not None:
                     for document in source.documents(_Further(self.name, of=problems, by=before)):
                         yield replace(document, line=document.line + before)
@@ -184,9 +191,8 @@ def _source_in(
     name, paths = packed.name, [path for path in packed.paths if not is_hidden(path)]
     check = partial(packed.check, max_bytes=max_bytes, max_files=_MOST_FILES)
     if found := [match for path in paths if (match := _OF_INCEPTION.fullmatch(path))]:
-        there = [path for path in paths if path == TOLD]
-        check([match[0] for match in found] + there)
-        return _inception(stream, name, found, _told(packed) if there else {})
+        check([match[0] for match in found] + [path for path in paths if path == TOLD])
+        return _inception(stream, name, found, _told(packed))
     there = set(paths)
     marked = sorted(path.removesuffix(MARKS) for path in paths if path.endswith(MARKS))
     if stems := [stem for stem in marked if stem + TEXT in there]:
@@ -199,31 +205,34 @@ def _source_in(
             )
         check([stem + ending for stem in stems for ending in (TEXT, MARKS)])
         return BratSource(stream, name, tuple(stems))
-    paths = [path for path in paths if path.endswith((".json", ".jsonl"))]
-    check(paths)
+    check(paths := [path for path in paths if path.endswith((".json", ".jsonl", ENDING))])
+    is_conll = any(path.endswith(ENDING) for path in paths)
+    paths = [path for path in paths if path != TOLD or not is_conll]  # else it is of somebody who is called so
     sources = [source for path in paths if (source := opened(io.BytesIO(packed.read(path)), path))]
     if not sources:
         return None
     raters = dict.fromkeys(rater for source in sources for rater in source.raters_of_files)
-    return SeveralSource(stream, name, tuple(paths), opened, tuple(raters))
+    return SeveralSource(stream, name, tuple(paths), opened, tuple(raters), _told(packed) if is_conll else {})
 
 
-def _told(packed: Zip) -> dict[str, Mapping[str, Any]]:
-    """What our own ZIP says of its documents, by their paths."""
-    lines = objects_of_lines(io.BytesIO(packed.read(TOLD)), TOLD, '{"file": "annotation/7/anna.json", "row": "7"}')
-    return {text_of(of.pop("file", None)): of for _line, of in lines if isinstance(of.get("origin"), dict)}
+def _told(packed: Zip) -> _Told:
+    """What our own ZIP says of its documents, by their files and in their order there; nothing of another one."""
+    data = packed.read(TOLD) if TOLD in packed.paths else b""
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for _line, of in objects_of_lines(io.BytesIO(data), TOLD, '{"file": "annotation/7/anna.json", "row": "7"}'):
+        if isinstance(of.get("origin"), dict):
+            found.setdefault(text_of(of.pop("file", None)), []).append(of)
+    return found
 
 
-def _inception(
-    stream: BinaryIO, name: str, found: list[re.Match[str]], told: Mapping[str, Mapping[str, Any]]
-) -> InceptionSource:
+def _inception(stream: BinaryIO, name: str, found: list[re.Match[str]], told: _Told) -> InceptionSource:
     members = []
     for match in found:
         path, folder, row, who, ending = match[0], *match.groups()
         if ending not in ("json", "tsv") or who == NOBODY or (folder == "curation") != (who == CURATED):
             continue
         if ours := told.get(path):
-            members.append(Member(path, row, text_of(ours["origin"].get("rater", who)), told=ours))
+            members.append(Member(path, row, text_of(ours[0]["origin"].get("rater", who)), told=ours[0]))
         else:
             members.append(Member(path, row, GOLD, GOLD) if who == CURATED else Member(path, row, who))
     if not members:
