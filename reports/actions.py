@@ -30,7 +30,7 @@ from reports.data.arrays import Filters
 from reports.data.label_table import canonical_json
 from reports.digests import study_digest
 from reports.exports.making import ENDINGS, make_file, path_of
-from reports.exports.marked import has_any
+from reports.exports.marked import has_any, has_spans
 from reports.frozen.versions import code_version, library_versions
 from reports.models import Export, ExportPart, Report
 from work import actions as work
@@ -98,15 +98,21 @@ def ask_for_export(
     One that the same person asked for in the last minutes, of the same data, is given instead of another.
 
     Raises:
-        Refused: for doccano or Prodigy, where downloads do not have the texts, or no question is about marked words or
-            has options.
+        Refused: for one of the programs that mark words, where downloads do not have the texts, or no question is about
+            anything that it knows.
     """
-    if form in (Export.Form.DOCCANO, Export.Form.PRODIGY):
+    if form in (Export.Form.DOCCANO, Export.Form.PRODIGY, Export.Form.INCEPTION, Export.Form.CONLL):
+        questions = [spec for section in study.scheme.parsed.sections for spec in section.questions]
         if not study.publishes_texts:
             raise Refused(
-                _("doccano and Prodigy take labels with their texts. Let downloads have these first, under “Settings”.")
+                _(
+                    "Programs that mark words take labels with their texts. Let downloads have these first, under "
+                    "“Settings”."
+                )
             )
-        if not has_any(spec for section in study.scheme.parsed.sections for spec in section.questions):
+        if form in (Export.Form.INCEPTION, Export.Form.CONLL) and not has_spans(questions):
+            raise Refused(_("INCEpTION and CoNLL know marked words; this study asks for none."))
+        if not has_any(questions):
             raise Refused(_("doccano and Prodigy know marked words and options; this study asks for neither."))
     lock_study(study.pk)
     told: dict[str, Any] = {

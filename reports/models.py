@@ -107,6 +107,8 @@ class Export(work.Run):
         LABEL_STUDIO = "label-studio", gettext_lazy("labels for Label Studio (JSON)")
         DOCCANO = "doccano", gettext_lazy("texts and labels for doccano (ZIP)")
         PRODIGY = "prodigy", gettext_lazy("texts and labels for Prodigy (JSONL)")
+        INCEPTION = "inception", gettext_lazy("texts and marked words for INCEpTION (ZIP)")
+        CONLL = "conll", gettext_lazy("texts and marked words as CoNLL-2003 (ZIP)")
         WIDE = "wide", gettext_lazy("labels, a column for each question (CSV)")
 
     study = models.ForeignKey(Study, models.CASCADE, related_name="exports")

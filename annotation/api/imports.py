@@ -125,7 +125,9 @@ class LabelsSerializer(serializers.Serializer[Any]):
     """What the page “Import” takes of labels."""
 
     labels = FileField(
-        help_text=_("CSV, TSV, a workbook, JSON lines, or a file of Label Studio, doccano, Prodigy or INCEpTION.")
+        help_text=_(
+            "CSV, TSV, a workbook, JSON lines, or a file of Label Studio, doccano, Prodigy, INCEpTION or CoNLL."
+        )
     )
     create = _Switch(default=False, help_text=_("Make raters, rows, columns and sheets that are missing."))  # type: ignore[assignment]
     wide = _Switch(default=False, help_text=_("One line an item, one column a rater."))

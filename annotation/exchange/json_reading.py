@@ -77,7 +77,7 @@ def in_utf_8(stream: BinaryIO, *, name: str, max_bytes: int) -> BinaryIO:
 def objects_of_lines(stream: BinaryIO, name: str, example: str) -> Iterator[tuple[int, dict[str, Any]]]:
     stream.seek(0)
     for number, line in enumerate(stream, 1):
-        text = _decoded(line, name, number).strip()
+        text = decoded(line, name, number).strip()
         if not text:
             continue
         try:
@@ -94,7 +94,7 @@ def objects_of_lines(stream: BinaryIO, name: str, example: str) -> Iterator[tupl
         yield number, record
 
 
-def _decoded(line: bytes, name: str, number: int) -> str:
+def decoded(line: bytes, name: str, number: int) -> str:
     try:
         return line.decode("utf-8-sig" if number == 1 else "utf-8")
     except UnicodeDecodeError as error:

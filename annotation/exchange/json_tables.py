@@ -104,7 +104,7 @@ class JsonRows(JsonTable):
 
 def open_labels(stream: BinaryIO, *, name: str, max_bytes: int) -> FileTable:
     """A file of labels, whichever it is: CSV, TSV, a workbook, JSON lines, Label Studio's JSON, or marked words of
-    doccano, Prodigy and INCEpTION.
+    doccano, Prodigy, INCEpTION, brat and CoNLL.
 
     Raises as `open_table`.
     """

@@ -36,9 +36,23 @@ ENDINGS = {
     Export.Form.LABEL_STUDIO: "json",
     Export.Form.DOCCANO: "zip",
     Export.Form.PRODIGY: "jsonl",
+    Export.Form.INCEPTION: "zip",
+    Export.Form.CONLL: "zip",
     Export.Form.WIDE: "csv",
 }
-_NAMED = {Export.Form.WIDE: "-labels-wide", Export.Form.DOCCANO: "-doccano", Export.Form.PRODIGY: "-prodigy"}
+_NAMED = {
+    Export.Form.WIDE: "-labels-wide",
+    Export.Form.DOCCANO: "-doccano",
+    Export.Form.PRODIGY: "-prodigy",
+    Export.Form.INCEPTION: "-inception",
+    Export.Form.CONLL: "-conll",
+}
+# Those of marked words that are many files.
+_PACKED = {
+    Export.Form.DOCCANO: marked.doccano,
+    Export.Form.INCEPTION: marked.inception,
+    Export.Form.CONLL: marked.conll_2003,
+}
 
 
 def path_of(export: Export) -> Path:
@@ -102,9 +116,9 @@ def make_file(export: Export, path: Path, progress: Progress) -> None:
                     blocks=queries.blocks_of_rows(export.study, table) if origin.has_texts else None,
                     progress=progress,
                 )
-        elif export.form == Export.Form.DOCCANO:
+        elif pack := _PACKED.get(Export.Form(export.form)):
             with path.open("wb") as file, opened(file) as files:
-                marked.doccano(files, table, queries.blocks_of_rows(export.study, table), filters.questions)
+                pack(files, table, queries.blocks_of_rows(export.study, table), filters.questions)
         else:
             _write(path, _lines(export, table, filters.questions, about))
 

@@ -21,12 +21,19 @@ def file_names(keys: Iterable[str]) -> list[str]:
     >>> file_names(["a/b", "a-b", "A b"])
     ['a-b', 'a-b-2', 'A-b-3']
     """
-    names: list[str] = []
-    taken: set[str] = set()
-    for key in keys:
+    names = FileNames()
+    return [names.new(key) for key in keys]
+
+
+class FileNames:
+    """As `file_names`, one after the other."""
+
+    def __init__(self) -> None:
+        self._taken = set[str]()
+
+    def new(self, key: str) -> str:
         name, n = file_name(key), 1
-        while (said := name if n == 1 else f"{name}-{n}").lower() in taken:
+        while (said := name if n == 1 else f"{name}-{n}").lower() in self._taken:
             n += 1
-        taken.add(said.lower())
-        names.append(said)
-    return names
+        self._taken.add(said.lower())
+        return said

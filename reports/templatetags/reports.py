@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from annotation.models import Study
 from reports import doors, glossary
-from reports.exports.marked import has_any
+from reports.exports.marked import has_any, has_spans
 from reports.figures.base import Figure
 from reports.frozen.comparison import NumberChange
 from reports.tables import Head, ReportTable, Value
@@ -28,6 +28,12 @@ register = template.Library()
 def has_marks(study: Study) -> bool:
     """Whether it asks something that doccano and Prodigy know."""
     return has_any(spec for section in study.scheme.parsed.sections for spec in section.questions)
+
+
+@register.filter
+def has_marked_words(study: Study) -> bool:
+    """Whether it asks something that INCEpTION and CoNLL know."""
+    return has_spans(spec for section in study.scheme.parsed.sections for spec in section.questions)
 
 
 MAX_LINES = 300  # of one table on the page; the downloads have them all

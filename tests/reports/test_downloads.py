@@ -110,9 +110,8 @@ def test_what_is_no_kind_of_download_is_told_what_there_is(leases: Leases, api_o
     """“"csv" is not a valid choice.” left a program to guess."""
     refused = api_of(leases.researcher).post(reverse("api:exports", args=[leases.study.slug]), {"form": "csv"})
     assert refused.status_code == 400
-    assert refused.json() == {
-        "form": ["“csv” is no kind of download; there are: zip, jsonl, label-studio, doccano, prodigy, wide."]
-    }
+    there = "zip, jsonl, label-studio, doccano, prodigy, inception, conll, wide"
+    assert refused.json() == {"form": [f"“csv” is no kind of download; there are: {there}."]}
 
 
 def test_a_database_that_is_locked_is_asked_again_later(asked: Export, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,8 @@
     curation/doc1.txt/CURATION_USER.json    what was decided: the gold
     anna.jsonl                              what anna marked in all texts (doccano)
     doc1.txt, doc1.ann                      a text, and what somebody marked in it (brat)
+    anna.conll                              what anna marked in all texts (CoNLL)
+    palate.jsonl                            of each document of our own whose it is, and what it answers
 
 What else is in a ZIP is passed over.
 """
@@ -12,23 +14,28 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import PurePosixPath
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
+from annotation.exchange.json_reading import objects_of_lines, text_of
 from annotation.exchange.marked import cas_json, webanno_tsv
 from annotation.exchange.marked.brat import MARKS, TEXT, BratSource
+from annotation.exchange.marked.conll import ENDING, ConllSource
 from annotation.exchange.marked.documents import Document, Source
+from annotation.exchange.marked.json_objects import document_as_told
 from annotation.exchange.marked.layers import Layered, Layers, given_of
 from annotation.exchange.records import GOLD
 from annotation.exchange.tables import Problems, TableError
 from annotation.exchange.zips import Broken, Zip, is_hidden
 from base.sentences import gettext_noop
 
-_NOBODY = "INITIAL_CAS"  # the document before anybody marked anything
-_CURATED = "CURATION_USER"
+NOBODY = "INITIAL_CAS"  # the document before anybody marked anything
+CURATED = "CURATION_USER"
+TOLD = "palate.jsonl"
+_Told = Mapping[str, Sequence[Mapping[str, Any]]]
 _MOST_FILES = 20_000
 NO_FORMAT = gettext_noop(
     "“%(file)s” has no document of INCEpTION that can be read here: export the project with the secondary format "
@@ -38,12 +45,13 @@ NO_FORMAT = gettext_noop(
 
 @dataclass(frozen=True)
 class Member:
-    """One document of one person. `path`: in its ZIP."""
+    """One document of one person. `path`: in its ZIP; `told`: what our own ZIP says of it."""
 
     path: str
     row: str
     rater: str
     kind: str = ""
+    told: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -59,11 +67,16 @@ class InceptionSource:
         unread = dict.fromkeys(self.layers.unread, "-")  # columns that nothing reads, so that they are named
         for line, member, document in self._each(problems):
             name = member.row or document.title or PurePosixPath(self.name).stem
+            given = given_of(document, self.layers, line=line, name=name, problems=problems)
+            if member.told:
+                told = document_as_told(line, member.told, document.text, given)
+                yield replace(told, known={**told.known, **unread})
+                continue
             yield Document(
                 line=line,
                 name=name,
                 text=document.text,
-                given=given_of(document, self.layers, line=line, name=name, problems=problems),
+                given=given,
                 rater=member.rater,
                 known={"rater_kind": member.kind, **unread} if member.kind else unread,
             )
@@ -102,13 +115,15 @@ def read_document(data: bytes, name: str) -> Layered:
 
 @dataclass(frozen=True)
 class SeveralSource:
-    """Files of JSON in a ZIP, one a person. `opened`: makes a source of one, None if it has no marked words."""
+    """Files of JSON or CoNLL in a ZIP, one a person. `opened`: makes a source of one, None if it has no marked words;
+    `told`: what our own says of each."""
 
     stream: BinaryIO
     name: str
     paths: tuple[str, ...]
     opened: Callable[[BinaryIO, str], Source | None]
     raters_of_files: tuple[str, ...] = ()
+    told: _Told = field(default_factory=dict)
 
     def documents(self, problems: Problems) -> Iterator[Document]:
         with Zip(self.stream, self.name) as packed:
@@ -126,6 +141,8 @@ class SeveralSource:
                         part=path,
                         file=self.name,
                     )
+                if isinstance(source, ConllSource):
+                    source = replace(source, told=self.told.get(path, ()))
                 if source is not None:
                     for document in source.documents(_Further(self.name, of=problems, by=before)):
                         yield replace(document, line=document.line + before)
@@ -174,8 +191,8 @@ def _source_in(
     name, paths = packed.name, [path for path in packed.paths if not is_hidden(path)]
     check = partial(packed.check, max_bytes=max_bytes, max_files=_MOST_FILES)
     if found := [match for path in paths if (match := _OF_INCEPTION.fullmatch(path))]:
-        check([match[0] for match in found])
-        return _inception(stream, name, found)
+        check([match[0] for match in found] + [path for path in paths if path == TOLD])
+        return _inception(stream, name, found, _told(packed))
     there = set(paths)
     marked = sorted(path.removesuffix(MARKS) for path in paths if path.endswith(MARKS))
     if stems := [stem for stem in marked if stem + TEXT in there]:
@@ -188,22 +205,36 @@ def _source_in(
             )
         check([stem + ending for stem in stems for ending in (TEXT, MARKS)])
         return BratSource(stream, name, tuple(stems))
-    paths = [path for path in paths if path.endswith((".json", ".jsonl"))]
-    check(paths)
+    check(paths := [path for path in paths if path.endswith((".json", ".jsonl", ENDING))])
+    is_conll = any(path.endswith(ENDING) for path in paths)
+    paths = [path for path in paths if path != TOLD or not is_conll]  # else it is of somebody who is called so
     sources = [source for path in paths if (source := opened(io.BytesIO(packed.read(path)), path))]
     if not sources:
         return None
     raters = dict.fromkeys(rater for source in sources for rater in source.raters_of_files)
-    return SeveralSource(stream, name, tuple(paths), opened, tuple(raters))
+    return SeveralSource(stream, name, tuple(paths), opened, tuple(raters), _told(packed) if is_conll else {})
 
 
-def _inception(stream: BinaryIO, name: str, found: list[re.Match[str]]) -> InceptionSource:
+def _told(packed: Zip) -> _Told:
+    """What our own ZIP says of its documents, by their files and in their order there; nothing of another one."""
+    data = packed.read(TOLD) if TOLD in packed.paths else b""
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for _line, of in objects_of_lines(io.BytesIO(data), TOLD, '{"file": "annotation/7/anna.json", "row": "7"}'):
+        if isinstance(of.get("origin"), dict):
+            found.setdefault(text_of(of.pop("file", None)), []).append(of)
+    return found
+
+
+def _inception(stream: BinaryIO, name: str, found: list[re.Match[str]], told: _Told) -> InceptionSource:
     members = []
     for match in found:
         path, folder, row, who, ending = match[0], *match.groups()
-        if ending not in ("json", "tsv") or who == _NOBODY or (folder == "curation") != (who == _CURATED):
+        if ending not in ("json", "tsv") or who == NOBODY or (folder == "curation") != (who == CURATED):
             continue
-        members.append(Member(path, row, GOLD, GOLD) if who == _CURATED else Member(path, row, who))
+        if ours := told.get(path):
+            members.append(Member(path, row, text_of(ours[0]["origin"].get("rater", who)), told=ours[0]))
+        else:
+            members.append(Member(path, row, GOLD, GOLD) if who == CURATED else Member(path, row, who))
     if not members:
         raise TableError(NO_FORMAT, file=name)
     raters = dict.fromkeys(member.rater for member in members)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from annotation.exchange.json_reading import text_of
+from annotation.exchange.marked.documents import Span
 from annotation.exchange.marked.layers import Layered, Stretch, is_of_tokens
+from annotation.exchange.marked.texts import Utf16
 from annotation.exchange.tables import TableError
 from base.sentences import gettext_noop
 
@@ -17,6 +19,16 @@ _SOFA = "uima.cas.Sofa"
 _TITLE = "documentTitle"
 # What relations and chains have, which lead to other annotations.
 _OF_RELATIONS = frozenset({"@Governor", "@Dependent", "@first", "@next"})
+# What is written: layers that every project of INCEpTION has.
+_DOCUMENT = "de.tudarmstadt.ukp.dkpro.core.api.metadata.type.DocumentMetaData"
+_ENTITY = "de.tudarmstadt.ukp.dkpro.core.api.ner.type.NamedEntity"
+_WRITTEN = {
+    name: {"%NAME": name, "%SUPER_TYPE": above, feature: {"%NAME": feature, "%RANGE": "uima.cas.String"}}
+    for name, above, feature in (
+        (_DOCUMENT, "uima.tcas.DocumentAnnotation", _TITLE),
+        (_ENTITY, "uima.tcas.Annotation", "value"),
+    )
+}
 
 
 def is_cas(start: bytes) -> bool:
@@ -55,6 +67,21 @@ def read(data: bytes, name: str) -> Layered:
         said = {key: text_of(value) for key, value in one.items() if _is_label(key, value)}
         found.layers.setdefault(kind, []).append(Stretch(begin, end, said))
     return found
+
+
+def written(text: str, spans: Iterable[Span], *, title: str) -> str:
+    """A document with named entities, as JSON. It has no tokens and no sentences: INCEpTION makes its own."""
+    units = Utf16.of(text)
+    sofa = {"sofaNum": 1, "sofaID": "_InitialView", "mimeType": "text", "sofaString": text}
+    whole = {"@sofa": 1, "begin": 0, "end": units.length, "language": "x-unspecified", _TITLE: title}
+    structures: list[dict[str, Any]] = [{"%ID": 1, "%TYPE": _SOFA, **sofa}, {"%ID": 2, "%TYPE": _DOCUMENT, **whole}]
+    for number, (start, end, label) in enumerate(spans, 3):
+        place = {"@sofa": 1, "begin": units.unit(start), "end": units.unit(end)}
+        structures.append({"%ID": number, "%TYPE": _ENTITY, **place, "value": label})
+    members = [of["%ID"] for of in structures[1:]]
+    views = {"_InitialView": {"%SOFA": 1, "%MEMBERS": members}}
+    cas = {"%TYPES": _WRITTEN, "%FEATURE_STRUCTURES": structures, "%VIEWS": views}
+    return json.dumps(cas, ensure_ascii=False)
 
 
 def _structures(found: Any) -> Iterator[Mapping[str, Any]]:

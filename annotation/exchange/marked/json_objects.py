@@ -205,6 +205,11 @@ def _document(
     )
 
 
+def document_as_told(line: int, of: Mapping[str, Any], text: str, given: tuple[Given, ...]) -> Document:
+    """A document of which such an object, of ours, says which row's and whose it is."""
+    return _document(line, of, text, list(given), text_of(of["origin"].get("by", "")), _known(of))
+
+
 def _is_by(of: Mapping[str, Any], rater: str) -> bool:
     """Whether a line of ours is by whom it went out."""
     return isinstance(origin := of.get("origin"), dict) and origin.get("by") == rater

@@ -8,6 +8,7 @@ from typing import BinaryIO
 
 from annotation.exchange.marked import archives
 from annotation.exchange.marked.cas_json import is_cas
+from annotation.exchange.marked.conll import ConllSource, is_conll
 from annotation.exchange.marked.documents import Source
 from annotation.exchange.marked.json_objects import JsonSource, Program, objects, program_of
 from annotation.exchange.marked.tables import MarkedLabels, MarkedRows, MarkedTable, opened
@@ -16,6 +17,7 @@ from annotation.exchange.tables import FileTable, TableError, check_size
 from annotation.exchange.zips import SIGNATURE
 
 _JSON = re.compile(rb"(?:\xef\xbb\xbf)?\s*([\[{])")
+_FIRST = 4000  # bytes, by which a file is known
 # What doccano calls a file of everybody's work, and what browsers put behind a name that is there already.
 _ALL, _AGAIN = "all", re.compile(r"\s*\(\d+\)\Z")
 
@@ -32,19 +34,34 @@ def open_marked_rows(stream: BinaryIO, *, name: str, max_bytes: int) -> MarkedTa
 
 def _opened(stream: BinaryIO, of: type[MarkedTable], *, name: str, max_bytes: int) -> MarkedTable | None:
     stream.seek(0)
-    start = stream.read(400)
+    start = stream.read(_FIRST)
     source: Source | None
     if start.startswith(SIGNATURE):
-        source = archives.source_of(stream, name, _of_json, max_bytes=max_bytes)
+        source = archives.source_of(stream, name, _of_one, max_bytes=max_bytes)
     elif is_webanno(start) or is_cas(start):
         check_size(stream, name=name, max_bytes=max_bytes)
         source = archives.InceptionSource(stream, name)
     elif _JSON.match(start):
         check_size(stream, name=name, max_bytes=max_bytes)
         source = _of_json(stream, name)
+    elif is_conll(start, name):
+        check_size(stream, name=name, max_bytes=max_bytes)
+        source = ConllSource(stream, name)
     else:
         return None
     return opened(source, of, FileTable(stream, name, "utf-8", "", ())) if source is not None else None
+
+
+def _of_one(stream: BinaryIO, name: str) -> Source | None:
+    """A file of a ZIP."""
+    stream.seek(0)
+    return ConllSource(stream, name, _who(name)) if is_conll(stream.read(_FIRST), name) else _of_json(stream, name)
+
+
+def _who(name: str) -> str:
+    """Whose a file is by its name; "" for everybody's."""
+    rater = _AGAIN.sub("", PurePosixPath(name).stem)
+    return "" if rater == _ALL else rater
 
 
 def _of_json(stream: BinaryIO, name: str) -> Source | None:
@@ -59,8 +76,7 @@ def _of_json(stream: BinaryIO, name: str) -> Source | None:
         return None
     if program is None:
         return None
-    rater = _AGAIN.sub("", PurePosixPath(name).stem)
-    return JsonSource(stream, name, is_list, program, "" if program == Program.PRODIGY or rater == _ALL else rater)
+    return JsonSource(stream, name, is_list, program, "" if program == Program.PRODIGY else _who(name))
 
 
 def _program_of(stream: BinaryIO, name: str, *, is_list: bool) -> Program | None:

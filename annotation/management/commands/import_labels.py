@@ -19,8 +19,8 @@ from annotation.models import Study, User
 
 class Command(BaseCommand):
     help = (
-        "Add labels made elsewhere (CSV, TSV, a workbook, JSON lines, Label Studio, doccano, Prodigy, INCEpTION), to a "
-        "study or (--new-study) to a new one."
+        "Add labels made elsewhere (CSV, TSV, a workbook, JSON lines, Label Studio, doccano, Prodigy, INCEpTION, brat, "
+        "CoNLL), to a study or (--new-study) to a new one."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -74,6 +74,20 @@ def test_the_commands(study: Study, tmp_path: Path) -> None:
     assert "New: 2 raters, 2 labels." in out.getvalue()
 
 
+def test_conll_with_the_rater_of_all_lines(study: Study, client_of: ClientOf, api_of: ApiOf) -> None:
+    client, api = client_of(manager(study)), api_of(manager(study))
+    file = b"-DOCSTART- -X- O O\n\nLech NNP B-NP B-PER\nmet VB O O\n"
+    for address, sent in (("import-rows", "rows"), ("import-labels", "labels")):
+        data = {sent: SimpleUploadedFile("eng.testa", file), "create": "on", "every_rater": "anna"}
+        client.post(reverse(f"annotation:{address}", args=["news"]), data)
+    found = [{"words": "Lech", "type": "PER", "at": "0:0-4"}]
+    assert said(study) == {("1", "anna", "names"): found}
+    sent = {"labels": SimpleUploadedFile("eng.testa", file), "create": "true", "every_rater": "ben"}
+    labels = api.post(reverse("api:import-labels", args=["news"]), sent, format="multipart")
+    assert labels.status_code == 201
+    assert said(study)["1", "ben", "names"] == found
+
+
 @pytest.mark.parametrize("what", ["rows", "labels"])
 def test_a_zip_that_unpacks_to_much_is_for_a_worker(
     study: Study, client_of: ClientOf, api_of: ApiOf, settings: Settings, tmp_path: Path, what: str

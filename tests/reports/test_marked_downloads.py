@@ -1,4 +1,4 @@
-"""Downloads for doccano and Prodigy: what they hold, and that it comes back."""
+"""Downloads for programs that mark words: what they hold, and that it comes back."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.template.loader import render_to_string
 from django.urls import reverse
 from pytest_django import Settings
 
@@ -24,7 +25,7 @@ from reports.exports.making import file_name, path_of
 from reports.models import Export
 from tests import builders
 from tests.annotation.marked import studies
-from tests.annotation.marked.studies import BLOCKS, ENTRIES, TEXT, UNITS, bring, bring_rows, lines, said
+from tests.annotation.marked.studies import BLOCKS, ENTRIES, TEXT, UNITS, bring, bring_rows, lines, packed, said
 from tests.builders import ApiOf, ClientOf
 from tests.reports.studies import rater
 
@@ -107,12 +108,106 @@ def test_doccano_has_a_file_for_each_rater(study: Study) -> None:
         assert first["label"] == ["Sad"]
 
 
-@pytest.mark.parametrize(("form", "name"), [("prodigy", "news-prodigy.jsonl"), ("doccano", "news-doccano.zip")])
-def test_what_goes_out_comes_back(study: Study, form: str, name: str) -> None:
+def test_inception_has_a_file_for_each_text_and_rater(study: Study) -> None:
+    with zipfile.ZipFile(io.BytesIO(exported(study, "inception"))) as archive:
+        assert sorted(archive.namelist()) == sorted(
+            [
+                *(f"annotation/{row}/{who}.json" for row in "78" for who in ("an-na", "ben", "J1")),
+                *(f"curation/{row}/CURATION_USER.json" for row in "78"),
+                *(f"source/{row}" for row in "78"),
+                "palate.jsonl",
+            ]
+        )
+        whole = "\n".join(BLOCKS)
+        assert archive.read("source/7").decode() == whole
+        cas = json.loads(archive.read("annotation/7/ben.json"))
+    [sofa, _about, *entities] = cas["%FEATURE_STRUCTURES"]
+    assert sofa["sofaString"] == whole
+    assert [(of["begin"], of["end"], of["value"]) for of in entities] == [(3, 7, "PER"), (12, 15, "PER")]
+    assert cas["%VIEWS"]["_InitialView"] == {"%SOFA": 1, "%MEMBERS": [2, 3, 4]}
+
+
+def test_a_document_of_inception_by_another_name_is_read_as_its_folders_say(study: Study) -> None:
+    """What comes back by way of INCEpTION has no `palate.jsonl`."""
+    with zipfile.ZipFile(io.BytesIO(exported(study, "inception"))) as archive:
+        files = {path: archive.read(path) for path in archive.namelist() if path.startswith(("annotation/7", "cur"))}
+    other = studies.study("other", studies.SCHEME.replace("key: news", "key: other"))
+    bring_rows(other, packed(files), "project.zip")
+    bring(other, packed(files), "project.zip")
+    assert said(other)["7", "an-na", "names"] == said(study)["7", "an/na", "names"]
+    assert said(other)["7", "gold", "names"] == said(study)["7", "gold", "names"]
+    assert Rater.objects.get(study=other, code="J1").kind == Rater.Kind.PERSON
+
+
+def test_several_questions_and_rows_of_one_name_are_apart_for_inception() -> None:
+    """Names that programs hide or that mean something in an export are written with a line before them."""
+    scheme = studies.SCHEME.replace("key: news", "key: two") + studies.SCHEME[
+        studies.SCHEME.index("      - key: names") :
+    ].replace("names", "places").replace("Names", "Places")
+    two = studies.study("two", scheme)
+    for sheet in ("A", "B"):
+        bring_rows(two, lines({"row": ".7", "sheet": sheet, "text": TEXT, "label": []}))
+        for question, units in (("names", UNITS), ("places", [])):
+            of = {"row": ".7", "sheet": sheet, "text": TEXT, "label": units, "question": question}
+            bring(two, lines({**of, "origin": {"by": "anna", "rater": "anna"}}))
+    assert Label.objects.filter(assignment__rater__study=two).count() == 4
+    annotating.change_study(study=two, publishes_texts=True)
+    Rater.objects.filter(study=two).update(code="CURATION_USER")
+    data = exported(two, "inception")
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        assert sorted(path for path in archive.namelist() if "annotation" in path) == [
+            f"{question}/annotation/_.7{n}/_CURATION_USER.json" for question in ("names", "places") for n in ("-2", "")
+        ]
+    again = bring(two, data, "two-inception.zip")
+    assert (again.nothing_new, again.unchanged) == (True, 4)
+
+
+def test_conll_has_a_file_of_tags_for_each_rater(study: Study) -> None:
+    """What somebody has marked over two lines has no tags."""
+    data = exported(study, "conll")
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        assert archive.namelist() == ["J1.conll", "an-na.conll", "ben.conll", "gold.conll", "palate.jsonl"]
+        of_ben = archive.read("ben.conll").decode()
+    assert of_ben.startswith("-DOCSTART- -X- O O\n\n🙂 -X- O O\nLech -X- O B-PER\nmet -X- O O\nAnn -X- O B-PER\n")
+    assert ". -X- O O\n\nIn -X- O O\n" in of_ben
+
+
+def test_all_have_the_same_tokens_though_somebody_cuts_one(study: Study) -> None:
+    """Labels with blanks are read as they were."""
+    for code, span in (("cid", [3, 5, "PER"]), ("dan", [3, 5, "PER"])):
+        bring(study, lines({"id": 7, "text": TEXT, "label": [span]}), f"{code}.jsonl")
+    scheme = studies.SCHEME.replace("key: news", "key: blanks").replace("PER, ORG", "a b, a_b, ORG")
+    blanks = studies.study("blanks", scheme)
+    bring_rows(blanks, lines({"id": 7, "text": TEXT, "label": []}))
+    bring(blanks, lines({"id": 7, "text": TEXT, "label": [[3, 5, "a b"], [8, 11, "a_b"]]}), "cid.jsonl")
+    annotating.change_study(study=blanks, publishes_texts=True)
+    for of in (study, blanks):
+        data = exported(of, "conll")
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            files = [archive.read(path).decode() for path in archive.namelist() if path.endswith(".conll")]
+        tokens = {tuple(line.split(" ")[0] for line in file.split("-DOCSTART-")[1].split("\n")) for file in files}
+        assert len(tokens) == 1
+        assert {"Le", "ch"} < set(tokens.pop())
+        assert bring(of, data, "conll.zip").nothing_new
+    assert "Le -X- O B-a_b\n" in files[0]
+    assert "met -X- O B-a_b_\n" in files[0]
+
+
+# What each of them is called, and how many answers it has.
+FORMS = [
+    ("prodigy", "news-prodigy.jsonl", 16),
+    ("doccano", "news-doccano.zip", 16),
+    ("inception", "news-inception.zip", 8),
+    ("conll", "news-conll.zip", 6),
+]
+
+
+@pytest.mark.parametrize(("form", "name", "n"), FORMS)
+def test_what_goes_out_comes_back(study: Study, form: str, name: str, n: int) -> None:
     """Into the same study without a change; into another one, whose rows come by the same file, whole."""
     data = exported(study, form)
     again = bring(study, data, name)
-    assert (again.nothing_new, again.unchanged) == (True, 16)
+    assert (again.nothing_new, again.unchanged, again.unread) == (True, n, ())
     other = studies.study("other", studies.SCHEME.replace("key: news", "key: other"))
     assert bring_rows(other, data, name).rows == 2
     Row = study.sheets.get().rows.model
@@ -120,7 +215,8 @@ def test_what_goes_out_comes_back(study: Study, form: str, name: str) -> None:
     row.evidence = [{"kind": "paragraph", "text": text} for text in ODD]
     row.save(update_fields=["evidence"])
     bring(other, data, name)
-    assert said(other) == said(study)
+    there = {of: value for of, value in said(study).items() if n == 16 or of[2] == "names"}
+    assert said(other) == {of: value for of, value in there.items() if form != "conll" or value != [OVER]}
     assert notes(other) == {"as read"}
     kinds = {who.code: who.kind for who in Rater.objects.filter(study=other)}
     assert kinds == {"an/na": "person", "ben": "person", "J1": "judge", "gold": "gold"}
@@ -159,6 +255,8 @@ def test_an_answer_that_would_lose_something_is_left_out(study: Study, lost: dic
     annotating.record(assignment=label.assignment, answers=[told], key=uuid.uuid4())
     tasks = [json.loads(line) for line in exported(study, "prodigy").splitlines()]
     assert len(tasks) == 15
+    with zipfile.ZipFile(io.BytesIO(exported(study, "inception"))) as archive:
+        assert "annotation/7/ben.json" not in archive.namelist()
 
 
 def test_overlapping_words_are_for_spans_manual(study: Study) -> None:
@@ -176,13 +274,25 @@ def test_they_need_the_texts_and_questions_that_they_know(study: Study, client_o
     page = client_of(user).post(reverse("reports:ask", args=["news"]), {"form": "doccano"}, follow=True)
     assert "take labels with their texts" in page.content.decode()
     assert 'value="prodigy"' in client_of(user).get(reverse("reports:report", args=["news"])).content.decode()
-    refused = api_of(user).post(reverse("api:exports", args=["news"]), {"form": "doccano"})
-    assert refused.status_code == 409
+    for form in ("doccano", "inception", "conll"):
+        refused = api_of(user).post(reverse("api:exports", args=["news"]), {"form": form})
+        assert refused.status_code == 409
     frozen = actions.freeze(study=study, title="Then", filters=Filters(), by=None)
     page = client_of(user).post(
         reverse("reports:ask", args=["news"]), {"form": "doccano", "report": frozen.pk}, follow=True
     )
     assert page.redirect_chain[-1][0] == reverse("reports:frozen", args=["news", frozen.pk])
+
+
+def test_a_study_without_marked_words_has_nothing_for_inception() -> None:
+    scheme = studies.SCHEME[: studies.SCHEME.index("      - key: names")]
+    study = studies.study("moods", scheme.replace("key: news", "key: moods"))
+    annotating.change_study(study=study, publishes_texts=True)
+    with pytest.raises(Refused, match="this study asks for none"):
+        actions.ask_for_export(study=study, form="inception", filters=Filters(), by=None)
+    page = render_to_string("reports/_ask.html", {"study": study})
+    assert 'value="doccano"' in page
+    assert 'value="inception"' not in page
 
 
 def test_a_frozen_report_has_its_own(study: Study) -> None:
@@ -194,11 +304,11 @@ def test_a_frozen_report_has_its_own(study: Study) -> None:
     assert len(exported(study, "prodigy").splitlines()) == 17
 
 
-@pytest.mark.parametrize("code", ["all", "ALL", ".ann", "ann (1)", "2026-01-02_03-04-05"])
-@pytest.mark.parametrize(("form", "name"), [("prodigy", "news-prodigy.jsonl"), ("doccano", "news-doccano.zip")])
+@pytest.mark.parametrize("code", ["all", "ALL", "palate", ".ann", "ann (1)", "2026-01-02_03-04-05"])
+@pytest.mark.parametrize(("form", "name", "n"), FORMS)
 def test_whatever_somebody_is_called_their_work_comes_back_as_theirs(
-    study: Study, form: str, name: str, code: str
+    study: Study, form: str, name: str, n: int, code: str
 ) -> None:
     Rater.objects.filter(study=study, code="ben").update(code=code)
     again = bring(study, exported(study, form), name)
-    assert (again.nothing_new, again.unchanged) == (True, 16)
+    assert (again.nothing_new, again.unchanged) == (True, n)
