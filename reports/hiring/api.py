@@ -33,7 +33,7 @@ from reports.models import Accepted, Certificate, Revocation, Split, TestLook
 class DrawSerializer(SeededSerializer):
     unit = serializers.ChoiceField(
         choices=Split.Unit.choices,
-        default="",
+        required=False,
         help_text=_("“row” by default; “item” where rows are two texts for an item, whose pairs then stay together."),
     )
     share = serializers.IntegerField(min_value=1, max_value=99, help_text=_("Per cent that is for the test."))
@@ -55,7 +55,7 @@ def split(request: Request, slug: str) -> Response:
         study = study_of(request, slug, Role.MANAGER)
         asked = DrawSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
-        actions.draw_split(study=study, by=user_of(request), **asked.validated_data)
+        actions.draw_split(study=study, by=user_of(request), **{"unit": "", **asked.validated_data})
         return Response(_split(study), status=status.HTTP_201_CREATED)
     study = study_of(request, slug, Role.MANAGER, Role.RESEARCHER)
     get_object_or_404(Split, study=study)

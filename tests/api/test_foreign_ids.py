@@ -315,6 +315,13 @@ NAMED: dict[tuple[str, str], Operation] = {
         )
         for address, name, taken in (("", "restore", False), ("drawn/", "draw-restore", True))
     },
+    ("post", "/api/v1/studies/{slug}/tables/remove-system/"): Operation(
+        "pizza-remove-system",
+        _slug,
+        lambda _world: {"system": "t5"},
+        {"system": JUDGE},
+        taken=False,  # no answers came in files
+    ),
     ("post", "/api/v1/studies/{slug}/suggestions/"): Operation(
         "suggestions",
         _slug,
