@@ -12,7 +12,7 @@ from typing import Any
 
 from annotation.answers.base import AnswerRefused, tidy
 from annotation.answers.places import MOST, Place, places_in, read_places, written_places
-from annotation.scheme.spec import ItemField, ItemsSpec, QuestionSpec
+from annotation.scheme.spec import ItemField, ItemsSpec, Layout, QuestionSpec, SchemeSpec
 from base.sentences import gettext_noop
 
 # The type of a result of Label Studio that marks words.
@@ -25,6 +25,15 @@ NO_PLACE = gettext_noop("“%(place)s” is no place in the document, such as 3:
 def has_places(spec: QuestionSpec) -> bool:
     """Whether entries of its answers can be tied to words."""
     return spec.items is not None and spec.items.place is not None
+
+
+def keeps_gaps(scheme: SchemeSpec) -> bool:
+    """Whether empty lines of texts are kept. Not where words are marked or lines are asked about: what other programs
+    and columns say of a text goes by its lines alone."""
+    return not any(
+        section.layout == Layout.DOWN or any(has_places(question) for question in section.questions)
+        for section in scheme.sections
+    )
 
 
 def starts_of(texts: Sequence[str]) -> list[int]:

@@ -21,7 +21,7 @@ from django.utils.translation import gettext as _
 from annotation import actions
 from annotation.actions import Refused
 from annotation.actions.studies import column_of
-from annotation.answers.spans import has_places
+from annotation.answers.spans import keeps_gaps
 from annotation.evidence import kinds
 from annotation.evidence.blocks import blocks_to_json
 from annotation.exchange import arrivals
@@ -47,7 +47,7 @@ from annotation.exchange.row_imports import (
 from annotation.exchange.tables import FileTable, Problems
 from annotation.models import Arrival, Assignment, Column, Row, Sheet, Study
 from annotation.plain_sql import reserved
-from annotation.scheme.spec import Layout, SchemeSpec, facet_word
+from annotation.scheme.spec import facet_word
 from base.sentences import gettext_noop
 
 T = TypeVar("T")
@@ -122,7 +122,7 @@ class _Files:
         self._named: dict[str, Sheet] = {}
         if rows is not None:
             scheme = study.scheme.parsed
-            known, gaps = kinds.known(scheme.block_kinds), _keeps_gaps(scheme)
+            known, gaps = kinds.known(scheme.block_kinds), keeps_gaps(scheme)
             self._headings = told_apart(rows, row_headings(rows.header, known, self.spec.keys, gaps=gaps))
             self.imported.unread = tuple(one for one in self._headings.unread if one not in rows.silent)
             self.imported.textless = bool(self._headings.unread) and not self._headings.blocks
@@ -357,15 +357,6 @@ class _Files:
 _OF_TEXTS = {"title": "title", "url": "url", "language": "language", "evidence": "blocks"}
 
 _url = URLValidator(schemes=["http", "https"])
-
-
-def _keeps_gaps(scheme: SchemeSpec) -> bool:
-    """Whether empty lines of texts are kept. Not where words are marked or lines are asked about: what other programs
-    and columns say of a text goes by its lines alone."""
-    return not any(
-        section.layout == Layout.DOWN or any(has_places(question) for question in section.questions)
-        for section in scheme.sections
-    )
 
 
 def _check_row(record: RowRecord) -> None:

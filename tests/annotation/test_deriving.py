@@ -118,6 +118,35 @@ def derived(of: Leases, *answers: str, rater: str = "", columns: str = "any", sl
     )
 
 
+MARKED = """\
+      - key: names
+        title: Names
+        kind: items
+        items: {fields: [{key: words, required: true}, {key: at, place: true}]}
+"""
+
+
+@pytest.mark.django_db
+def test_empty_lines_are_left_where_words_are_to_be_marked(answered: Leases) -> None:
+    """A file of marked words goes by the lines of a text: with the empty ones it was called another text."""
+    for row in answered.sheet.rows.all():
+        row.evidence = [{"kind": "paragraph", "text": "\nPay rent."}]
+        row.save()
+    texts = {}
+    for slug, source in (("second", SECOND), ("marked", SECOND + MARKED)):
+        made = derive_study(
+            source=answered.study,
+            deriver="selected-rows",
+            scheme=builders.scheme(source.replace("version: 1", f"version: {len(texts) + 1}")),
+            slug=slug,
+            title=slug,
+            settings={"answers": ["duties.stated=stated"], "columns": ["any"]},
+            by=answered.manager,
+        )
+        texts[slug] = Row.objects.get(sheet__study=made).blocks[0].text
+    assert texts == {"second": "\nPay rent.", "marked": "Pay rent."}
+
+
 @pytest.mark.django_db
 def test_rows_with_an_answer_become_rows_with_their_evidence_and_columns(answered: Leases) -> None:
     made = derived(answered, "duties.stated=stated")
