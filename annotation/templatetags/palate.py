@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 
 from annotation import doors, queries, scripts
 from annotation.crowd import queries as crowd
-from annotation.documentation import address_of
+from annotation.documentation import FOLDER, address_of
 from annotation.evidence import kinds
 from annotation.evidence import lines as text_lines
 from annotation.evidence.blocks import Block
@@ -31,13 +31,14 @@ from annotation.scheme import snippets
 from annotation.scheme.marking import Piece, compared
 from annotation.scheme.rewording import Difference
 from annotation.scheme.spec import QuestionSpec
-from base.documentation import CONTENTS
+from base.documentation import CONTENTS, pages_in
 
 register = template.Library()
 
 # Characters that have room before the cells: of a document's name for each of its questions, and of a question's; of a
 # question's where there are few columns.
 LONG_NAME, LONG_QUESTION, LONGER_QUESTION = 16, 11, 18
+_DOCUMENTATION_FILE = re.compile(r"(docs/[\w/-]+\.md)")
 LONG_WORD = 14  # has no room in a line of a name
 
 # What a screen reader says of the corner of a cell.
@@ -67,6 +68,19 @@ def help_address(context: template.Context) -> str:
 def documentation(place: str) -> str:
     """The address of a place in the documentation, such as "plan" or "plan#the-board"."""
     return address_of(place)
+
+
+@register.filter
+def with_documentation(text: str) -> SafeString:
+    """A sentence in which each page of the documentation that it names by its file is a link to it."""
+    return format_html_join("", "{}", ((_linked(piece),) for piece in _DOCUMENTATION_FILE.split(text)))
+
+
+def _linked(piece: str) -> str:
+    name = piece.removeprefix("docs/").removesuffix(".md")
+    if not _DOCUMENTATION_FILE.fullmatch(piece) or name not in pages_in(FOLDER):
+        return piece
+    return format_html('<a href="{}" target="palate-help">{}</a>', address_of(name), piece)
 
 
 @register.simple_tag(takes_context=True)

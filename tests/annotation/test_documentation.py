@@ -11,6 +11,7 @@ from django.urls import URLResolver, get_resolver, reverse
 
 from annotation import doors
 from annotation.documentation import FOLDER, address_of
+from annotation.templatetags.palate import with_documentation
 from base import documentation
 from base.documentation import CONTENTS, Page, found, groups_in, pages_in
 from llm import registry
@@ -113,6 +114,23 @@ def test_a_word_that_is_asked_for_many_times_is_looked_for_once(monkeypatch: pyt
     assert asked == ["a"]
 
 
+def test_a_sentence_that_names_a_page_leads_to_it() -> None:
+    shown = with_documentation(
+        "The <b>weights</b> are missing; docs/judges/runs.md says which. See docs/nothing.md, docs/grid.md."
+    )
+    assert shown == (
+        "The &lt;b&gt;weights&lt;/b&gt; are missing; "
+        '<a href="/help/judges/runs/" target="palate-help">docs/judges/runs.md</a> says which. See docs/nothing.md, '
+        '<a href="/help/grid/" target="palate-help">docs/grid.md</a>.'
+    )
+
+
+def test_help_opens_beside_a_page_and_not_beside_itself(reader: Client) -> None:
+    link = re.compile(r'<a href="/help/[^"]*" target="palate-help">Help</a>')
+    assert link.search(reader.get(reverse("annotation:studies")).content.decode())
+    assert not link.search(reader.get(reverse("annotation:help")).content.decode())
+
+
 def views(resolver: URLResolver, before: str = "") -> Iterator[str]:
     for pattern in resolver.url_patterns:
         if isinstance(pattern, URLResolver):
@@ -141,7 +159,7 @@ def test_each_page_of_a_study_leads_to_what_is_said_of_it(leases: Leases, client
         "reports:report": "reports",
     }.items():
         page = client.get(reverse(view, args=[leases.study.slug])).content.decode()
-        assert f'<a href="{address_of(place)}">Help</a>' in page, view
+        assert f'<a href="{address_of(place)}" target="palate-help">Help</a>' in page, view
     lens = client.get(reverse("annotation:lens", args=[leases.sheet.pk])).content.decode()
     assert f'href="{address_of("lens")}"' in lens
 
@@ -155,7 +173,7 @@ def test_help_leads_on_from_pages_of_no_study(reader: Client) -> None:
         reverse("password_change"): "security#logging-in",
     }.items():
         page = reader.get(address).content.decode()
-        assert f'<a href="{address_of(place)}">Help</a>' in page, address
+        assert re.search(rf'<a href="{address_of(place)}"[^>]*>Help</a>', page), address
 
 
 def test_who_is_not_logged_in_sees_none_of_it(client: Client) -> None:
