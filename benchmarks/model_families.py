@@ -205,6 +205,7 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "llama, dynamic": ("llama", {"rope_parameters": {"rope_type": "dynamic", "rope_theta": 1e4, "factor": 4.0}}),
     "llama, yarn": ("llama", {"rope_parameters": {"rope_type": "yarn", "rope_theta": 1e4, "factor": 4.0}}),
+    "gpt_neo, short window": ("gpt_neo", {"window_size": 8}),
 }
 FAMILIES = [*MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, *VARIANTS]
 NOT_BUILT = "not tried"

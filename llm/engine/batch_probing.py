@@ -21,8 +21,9 @@ log = logging.getLogger(__name__)
 def only_full_attention(model: Any) -> bool:
     """Whether padding in the middle is harmless too: a window is counted in tokens fed, padding among them."""
     config = model.config.get_text_config()
-    kinds = set(getattr(config, "layer_types", None) or [])
-    return kinds == {"full_attention"} or (not kinds and not getattr(config, "sliding_window", None))
+    if kinds := set(getattr(config, "layer_types", None) or []):
+        return kinds == {"full_attention"}
+    return not getattr(config, "sliding_window", None) and not probing.reaches(config, least=1)
 
 
 def why_no_batches(model: Any) -> str | None:

@@ -46,7 +46,7 @@ _MOST_TOLERANCE_OF_OTHERS = 2.0
 # What a family may call how far back it looks, or how many of the keys it heeds, besides `sliding_window`, which is
 # tried. A number as large as this shows in no prompt of the probe.
 _REACH = re.compile(r"window|local|chunk|block|extent|span|top_?k|stride|compress", re.IGNORECASE)
-_NO_REACH = re.compile(r"layer|expert|moe|^num_|^n_|_n_|multiple|dtype|^sliding_window$|^local_attention$")
+_NO_REACH = re.compile(r"layer|expert|group|moe|^num_|^n_|_n_|multiple|dtype|^sliding_window$|^local_attention$")
 _SEEN = 12
 # What float32's numbers take besides those of half precision, and forwards.
 _ROOM = 1.5
@@ -257,7 +257,7 @@ def depends_on_length(model: Any) -> str | None:
 def _tried_length(model: Any) -> int:
     """Of a text in which a model shows what it does with its ends."""
     config = model.config.get_text_config()
-    n = max([_LONGEST, *(2 * value + 16 for value in _reaches(config).values())])
+    n = max([_LONGEST, *(2 * value + 16 for value in reaches(config, least=_SEEN).values())])
     return min(n, _LONGEST_EVER, context_of(model))
 
 
@@ -301,8 +301,8 @@ def why_never_together(model: Any) -> str | None:
     # These scale positions by the longest one in a forward, which other forwards do not share with the prompt's own.
     if rope_kinds(config) & {"dynamic", "longrope"}:
         return "The model's position encoding depends on the length of the prompt."
-    if reaches := _reaches(config):
-        named = ", ".join(f"{name} = {value}" for name, value in reaches.items())
+    if far := reaches(config, least=_SEEN):
+        named = ", ".join(f"{name} = {value}" for name, value in far.items())
         return f"How far the model looks back cannot be tried: {named}."
     return None
 
@@ -325,7 +325,7 @@ def why_no_branches(model: Any, forwards: Branching = branch_forwards) -> str | 
         return why_never_together(model)
     # The trunk of the prompts is longer than what a model may look back to, or compute at once; some lose their state
     # only where a forward that goes on with it is long.
-    trunk = max([_LONGER_TRUNK, *(2 * value + 16 for value in _reaches(config).values())])
+    trunk = max([_LONGER_TRUNK, *(2 * value + 16 for value in reaches(config, least=_SEEN).values())])
     if trunk > _LONGEST_EVER or context_of(model) < trunk + 2 * _LONGEST:
         return why_never_together(model) or "What it may look back to is too long to be tried."
 
@@ -340,14 +340,15 @@ def why_no_branches(model: Any, forwards: Branching = branch_forwards) -> str | 
     return probe(model) or with_a_short_window(model, probe)
 
 
-def _reaches(config: Any) -> dict[str, int]:
-    """What a configuration says of how far a model looks back, the largest number where there is one a layer."""
+def reaches(config: Any, *, least: int) -> dict[str, int]:
+    """What a configuration says of how far a model looks back, of `least` tokens and more, the largest number where
+    there is one a layer. Windows that are called `sliding_window` are not among them."""
     found = {}
     for name, value in sorted(config.to_dict().items()):
         if not _REACH.search(name) or _NO_REACH.search(name):
             continue
         told = value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]
-        if (furthest := max((each for each in told if type(each) is int), default=0)) >= _SEEN:
+        if (furthest := max((each for each in told if type(each) is int), default=0)) >= least:
             found[name] = furthest
     return found
 
@@ -355,8 +356,8 @@ def _reaches(config: Any) -> dict[str, int]:
 def takes_padding(model: Any) -> bool:
     """Whether prompts of different lengths can be padded at the right and fed together, each as if alone: some, where
     the encoding of positions depends on the length (`alone_forwards`)."""
-    reaches = [value for name, value in _reaches(model.config.get_text_config()).items() if name not in _BY_POSITION]
-    longest = max([33, *(2 * value + 16 for value in reaches)])
+    told = reaches(model.config.get_text_config(), least=_SEEN)
+    longest = max([33, *(2 * value + 16 for name, value in told.items() if name not in _BY_POSITION)])
     if longest > _LONGEST_EVER:
         return False  # what it does beyond that cannot be tried
     lengths = [n for n in (12, 17, 24, 33, longest // 2 + 9, longest) if n <= context_of(model)]
