@@ -17,6 +17,7 @@ from tests import builders
 from tests.annotation.importing import table
 from tests.annotation.marked import studies
 from tests.builders import ClientOf
+from tests.databases import made_once
 
 ANSWER = """\
 ## Steps
@@ -77,8 +78,8 @@ def test_what_is_no_markdown_stays_as_it_is(text: str, found: list[tuple[str, in
     assert looks(text) == found
 
 
-@pytest.fixture
-def study(db: None) -> Study:
+@made_once
+def study() -> Study:
     return builders.study("texts", of=builders.scheme(SCHEME))
 
 

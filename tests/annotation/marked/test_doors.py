@@ -17,6 +17,7 @@ from tests import builders
 from tests.annotation.marked import studies
 from tests.annotation.marked.studies import ENTRIES, TEXT, UNITS, lines, packed, said
 from tests.builders import ApiOf, ClientOf
+from tests.databases import made_once
 from work import actions as work
 
 pytestmark = [pytest.mark.django_db, pytest.mark.once]
@@ -27,8 +28,8 @@ BOTH = packed({"anna.jsonl": OF_ANNA, "ben.jsonl": OF_BEN})
 FOUND = {("7", "anna", "names"): ENTRIES, ("7", "ben", "names"): ENTRIES[:2]}
 
 
-@pytest.fixture
-def study(db: None) -> Study:
+@made_once
+def study() -> Study:
     return builders.study("news", of=builders.scheme(studies.SCHEME), by=builders.user("mara"))
 
 
