@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from django.db.models import QuerySet
+from collections.abc import Iterable
+
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -44,14 +45,17 @@ def lock_to_resume(run: Run) -> None:
         raise Refused(_("It is at work already."))
 
 
-def keep_submissions(work: QuerySet[Assignment]) -> None:
-    """Write down the submissions among this work, which is about to be taken back, in the caller's transaction. Not of
-    gold, which is opened and closed with each decision. Two queries where there is any."""
-    submitted = work.filter(state=Assignment.State.SUBMITTED).exclude(rater__kind=Rater.Kind.GOLD).order_by("pk")
-    found = submitted.select_for_update(of=("self",)).values_list("pk", "submitted_at")
+def keep_submissions(work: Iterable[Assignment]) -> None:
+    """Write down which of these, which the caller has locked and is about to take back, were submitted. Not of gold,
+    which is opened and closed with each decision. One query where there is any."""
     now = timezone.now()
     PastSubmission.objects.bulk_create(
-        [PastSubmission(assignment_id=pk, submitted_at=at, until=now) for pk, at in found if at is not None]
+        [
+            PastSubmission(assignment=one, submitted_at=one.submitted_at, until=now)
+            for one in work
+            if one.submitted_at is not None and one.rater.kind != Rater.Kind.GOLD
+        ],
+        batch_size=500,
     )
 
 

@@ -87,7 +87,7 @@ def record(
     recorded = write(assignment, answers, key, by=by, exposed=known.exposed, has_skips=known.has_skips)
     if recorded.changed and (is_submitted or _is_untouched(assignment)):
         if is_submitted:
-            keep_submissions(Assignment.objects.filter(pk=assignment.pk))
+            keep_submissions([assignment])
         _begin(assignment)
         if is_submitted:
             tell_of_row(Event.ROW_REOPENED, assignment)
@@ -306,11 +306,12 @@ def reopen(*, assignment: Assignment) -> Assignment:
     Raises:
         Refused: the manager has closed the sheet.
     """
-    assignment = Assignment.objects.select_related("row__sheet", "rater").get(pk=assignment.pk)
+    one = Assignment.objects.select_related("row__sheet", "rater").select_for_update(of=("self",))
+    assignment = one.get(pk=assignment.pk)
     refuse_closed(assignment)
-    submitted = Assignment.objects.filter(pk=assignment.pk, state=Assignment.State.SUBMITTED)
-    keep_submissions(submitted)
-    if submitted.update(state=Assignment.State.STARTED, submitted_at=None):
+    if assignment.state == Assignment.State.SUBMITTED:
+        keep_submissions([assignment])
+        assignment.state, assignment.submitted_at = Assignment.State.STARTED, None
+        assignment.save(update_fields=["state", "submitted_at"])
         tell_of_row(Event.ROW_REOPENED, assignment)
-    assignment.refresh_from_db()
     return assignment

@@ -47,6 +47,7 @@ def restore(
                 "If it was sent before, it may be done already."
             )
         )
+    keep_submissions({change.assignment.pk: change.assignment for change in todo}.values())
     key = uuid.uuid4()
     for _pk, of_row in itertools.groupby(todo, key=attrgetter("assignment.pk")):
         _restore_row(list(of_row), to, by, key)
@@ -66,7 +67,6 @@ def _restore_row(changes: Sequence[Change], to: datetime, by: User, key: uuid.UU
     writer.leave()
     batch.flush()
     if changes[0].is_submitted:
-        keep_submissions(Assignment.objects.filter(pk=assignment.pk))
         assignment.state, assignment.submitted_at = Assignment.State.STARTED, None
         assignment.save(update_fields=["state", "submitted_at"])
         tell_of_row(Event.ROW_REOPENED, assignment)
