@@ -21,7 +21,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, BinaryIO, NamedTuple
 
-from annotation.exchange.json_reading import decoded, text_of
+from annotation.exchange.decoding import decoded
+from annotation.exchange.json_reading import text_of
 from annotation.exchange.marked.documents import Document, Given, Span
 from annotation.exchange.marked.json_objects import document_as_told
 from annotation.exchange.tables import Problems
