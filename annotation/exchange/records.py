@@ -17,6 +17,7 @@ from annotation.evidence.kinds import PARAGRAPH, BlockKind
 from annotation.evidence.lines import lines_of
 from annotation.exchange import conversations
 from annotation.exchange.tables import FileLine, FileTable, Problems, TableError
+from annotation.scheme.basis import first_repeated
 from base.sentences import gettext_noop
 
 # Empty cells of other programs. They count as empty only where they are no option of the question, and never in an
@@ -167,7 +168,7 @@ def label_headings(
     if wide:
         raters = tuple((i, header[i]) for i in rest)
         rest = []
-        if twice := _first_twice([code for _place, code in raters]):
+        if twice := first_repeated([code for _place, code in raters]):
             raise TableError(gettext_noop("Two columns are headed “%(heading)s”."), heading=twice)
     needed = ("rater", "row") if asked else ("rater", "row", "answer")
     _require(header, at, raters, wide=wide, needed=[name for name in needed if name not in every])
@@ -187,15 +188,6 @@ def _questions_at(
     # A single one may be called so by chance, beside one of answers, or be that itself.
     answers = any(text in _ALIASES["answer"] for text in folded)
     return {} if len(places) == 1 and answers else places
-
-
-def _first_twice(texts: Sequence[str]) -> str | None:
-    seen: set[str] = set()
-    for text in texts:
-        if text in seen:
-            return text
-        seen.add(text)
-    return None
 
 
 def _find(header: Sequence[str], folded: Sequence[str], heading: str) -> int:
@@ -628,7 +620,7 @@ def column_records(table: FileTable, problems: Problems) -> Iterator[ColumnRecor
         TableError: a heading that stands there twice.
     """
     folded = [fold_heading(heading).removeprefix(_FACET) for heading in table.header]
-    if twice := _first_twice(folded):
+    if twice := first_repeated(folded):
         raise TableError(gettext_noop("Two columns are headed “%(heading)s”."), heading=twice)
     for line in table.lines(problems):
         cells = dict(zip(folded, line.cells, strict=True))
