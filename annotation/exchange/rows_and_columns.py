@@ -26,7 +26,6 @@ from annotation.evidence import kinds
 from annotation.evidence.blocks import blocks_to_json
 from annotation.exchange import arrivals
 from annotation.exchange.label_imports import Doing, is_large
-from annotation.exchange.records import RowRecord, column_records, row_headings, row_records, told_apart
 from annotation.exchange.row_imports import (
     COLUMNS_STAND,
     Imported,
@@ -44,6 +43,7 @@ from annotation.exchange.row_imports import (
     not_an_address,
     one_import,
 )
+from annotation.exchange.row_records import RowRecord, column_records, row_headings, row_records, told_apart
 from annotation.exchange.tables import FileTable, Problems
 from annotation.models import Arrival, Assignment, Column, Row, Sheet, Study
 from annotation.plain_sql import reserved
