@@ -16,12 +16,12 @@ __all__ = [
     "NotNow",
     "Refused",
     "SheetClosed",
-    "keep_submissions",
     "lock_study",
     "lock_to_resume",
     "refuse_closed",
     "refuse_while_shown",
     "refuse_withdrawn",
+    "take_back",
 ]
 
 
@@ -43,20 +43,6 @@ def lock_to_resume(run: Run) -> None:
     """
     if type(run)._default_manager.select_for_update().get(pk=run.pk).is_running:
         raise Refused(_("It is at work already."))
-
-
-def keep_submissions(work: Iterable[Assignment]) -> None:
-    """Write down which of these, which the caller has locked and is about to take back, were submitted. Not of gold,
-    which is opened and closed with each decision. One query where there is any."""
-    now = timezone.now()
-    PastSubmission.objects.bulk_create(
-        [
-            PastSubmission(assignment=one, submitted_at=one.submitted_at, until=now)
-            for one in work
-            if one.submitted_at is not None and one.rater.kind != Rater.Kind.GOLD
-        ],
-        batch_size=500,
-    )
 
 
 def refuse_while_shown(study_id: int) -> None:
@@ -92,3 +78,19 @@ def refuse_closed(assignment: Assignment) -> None:
         _("“%(sheet)s” is closed: its work is finished. What you saved is safe; ask the manager to open it again.")
         % {"sheet": sheet.title}
     )
+
+
+def take_back(work: Iterable[Assignment]) -> list[Assignment]:
+    """Open those of this work again that are submitted, and write down that they were; not of gold, which is opened and
+    closed with each decision. The caller has locked them. Returns them. Two queries where there is any."""
+    submitted, now = [one for one in work if one.state == Assignment.State.SUBMITTED], timezone.now()
+    past = [
+        PastSubmission(assignment=one, submitted_at=one.submitted_at, until=now)
+        for one in submitted
+        if one.submitted_at is not None and one.rater.kind != Rater.Kind.GOLD
+    ]
+    PastSubmission.objects.bulk_create(past, batch_size=500)
+    for one in submitted:
+        one.state, one.submitted_at = Assignment.State.STARTED, None
+    Assignment.objects.bulk_update(submitted, ["state", "submitted_at"], batch_size=200)
+    return submitted

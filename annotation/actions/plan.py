@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation import queries
-from annotation.actions.base import Refused, keep_submissions, lock_study, refuse_while_shown
+from annotation.actions.base import Refused, lock_study, refuse_while_shown, take_back
 from annotation.models import (
     Arrival,
     Assignment,
@@ -197,14 +197,11 @@ def _give(
 def _ask_more(assignments: Iterable[Assignment], sections: Sequence[str], plan: Plan, reopened: list[int]) -> int:
     """Add sections to what is given already. What was submitted is open again then; its labels stay."""
     lacking = [one for one in assignments if one.sections and not (sections and set(sections) <= set(one.sections))]
-    keep_submissions(lacking)
+    reopened += [assignment.pk for assignment in take_back(lacking)]
     for assignment in lacking:
         assignment.sections = sorted({*assignment.sections, *sections}) if sections else []
         assignment.plan = plan
-        if assignment.state == State.SUBMITTED:
-            assignment.state, assignment.submitted_at = State.STARTED, None
-            reopened.append(assignment.pk)
-    Assignment.objects.bulk_update(lacking, ["sections", "plan", "state", "submitted_at"], batch_size=200)
+    Assignment.objects.bulk_update(lacking, ["sections", "plan"], batch_size=200)
     return len(lacking)
 
 
