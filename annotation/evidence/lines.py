@@ -65,8 +65,9 @@ def lines_of(text: str, *, gaps: bool = False) -> list[str]:
     return found
 
 
-def paragraphs_of(text: str, *, gaps: bool = False) -> list[Block]:
-    return [Block(PARAGRAPH, line) for line in lines_of(text, gaps=gaps)]
+def paragraphs_of(text: str) -> list[Block]:
+    """A text as it was written, with its empty lines."""
+    return [Block(PARAGRAPH, line) for line in lines_of(text, gaps=True)]
 
 
 def without_gaps(blocks: Iterable[Block]) -> list[Block]:
