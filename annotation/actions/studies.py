@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from annotation.actions.base import Refused, lock_study
 from annotation.actions.people import add_member
-from annotation.answers.spans import keeps_gaps
+from annotation.answers.spans import as_kept, keeps_gaps
 from annotation.evidence.blocks import Block, blocks_to_json
 from annotation.evidence.lines import without_gaps
 from annotation.models import (
@@ -309,7 +309,7 @@ def row_of(
         title=title[:500],
         url=url if len(url) <= 2000 else "",
         language=language[:12],
-        evidence=blocks_to_json(evidence),
+        evidence=blocks_to_json(as_kept(sheet.study.scheme.parsed, evidence)),
         facets=_row_facets(sheet.study, facets),
     )
 

@@ -72,7 +72,7 @@ def paragraphs_of(text: str) -> list[Block]:
 
 def without_gaps(blocks: Iterable[Block]) -> list[Block]:
     """Blocks as those read them who have one a line: without the empty lines before them."""
-    return [replace(block, text=block.text.lstrip("\n")) for block in blocks]
+    return [replace(one, text=one.text.lstrip("\n")) if one.text.startswith("\n") else one for one in blocks]
 
 
 def indent_of(text: str) -> int:

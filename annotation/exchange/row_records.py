@@ -49,19 +49,17 @@ class RowHeadings:
     facets: Mapping[str, int]
     unread: tuple[str, ...]
     conversations: frozenset[int] = frozenset()  # columns in which a list is nothing else
-    running: frozenset[str] = frozenset()  # kinds of block whose lines keep the blanks that they begin with
-    gaps: bool = False  # of these kinds empty lines are kept too
+    running: frozenset[str] = (
+        frozenset()
+    )  # kinds of block whose lines keep their blanks, and the empty lines before them
 
 
-def row_headings(
-    header: Sequence[str], kinds: Mapping[str, BlockKind], facets: Collection[str] = (), *, gaps: bool = False
-) -> RowHeadings:
+def row_headings(header: Sequence[str], kinds: Mapping[str, BlockKind], facets: Collection[str] = ()) -> RowHeadings:
     """Recognise the headings of a file of rows; docs/import.md says which columns become evidence.
 
     Args:
         kinds: the kinds of evidence block that are known, by their keys.
         facets: of rows, by their keys, which head a column as they are or as “facet_…” and “row_facet_…”.
-        gaps: of texts whose lines keep their blanks, empty lines are kept too.
 
     Raises:
         TableError: no heading that names the rows, several, or one that stands there twice.
@@ -104,7 +102,7 @@ def row_headings(
             headings=", ".join(text for text in header if text),
         )
     running = frozenset(key for key, kind in kinds.items() if kind.running)
-    return RowHeadings(at, tuple(blocks), facets_at, tuple(unread), frozenset(said), running, gaps)
+    return RowHeadings(at, tuple(blocks), facets_at, tuple(unread), frozenset(said), running)
 
 
 _ENOUGH = 1000  # lines in which the first cell of a column is looked for
@@ -160,7 +158,6 @@ def row_records(table: FileTable, headings: RowHeadings, problems: Problems) -> 
                     is_plain=i in plain,
                     is_said=i in headings.conversations,
                     is_running=kind in headings.running,
-                    gaps=headings.gaps,
                 )
             ]
         except conversations.NoConversation:
@@ -185,13 +182,13 @@ def row_records(table: FileTable, headings: RowHeadings, problems: Problems) -> 
         )
 
 
-def _blocks(cell: str, kind: str, *, is_plain: bool, is_said: bool, is_running: bool, gaps: bool) -> Iterator[Block]:
+def _blocks(cell: str, kind: str, *, is_plain: bool, is_said: bool, is_running: bool) -> Iterator[Block]:
     """A conversation, or a text of which each line is a block.
 
     Args:
         is_plain: the cell is a text, whatever it looks like.
         is_said: a list of objects in it is a conversation. Elsewhere it may be a text that is JSON.
-        is_running: lines of a text keep the blanks that they begin with, and with `gaps` the empty lines before them.
+        is_running: lines of a text keep the blanks that they begin with, and the empty lines before them.
     """
     try:
         said = None if is_plain else conversations.conversation(cell)
@@ -200,8 +197,8 @@ def _blocks(cell: str, kind: str, *, is_plain: bool, is_said: bool, is_running: 
             raise
         said = None
     if said is not None:
-        return conversations.blocks_of(said, kind, gaps=gaps and is_running)
-    lines = lines_of(cell, gaps=gaps and is_running)
+        return conversations.blocks_of(said, kind, gaps=is_running)
+    lines = lines_of(cell, gaps=is_running)
     return (Block(kind, line if is_running else line.lstrip()) for line in lines)
 
 

@@ -156,11 +156,12 @@ def test_what_a_judge_reads_has_no_empty_lines(study: Study) -> None:
 
 @pytest.mark.parametrize("scheme", [studies.SCHEME, DOWN], ids=["words are marked", "lines are asked about"])
 def test_where_others_go_by_lines_texts_are_their_lines_alone(study: Study, scheme: str) -> None:
-    """Also where such a scheme takes the place of another one."""
+    """However they come, and where such a scheme takes the place of another one."""
     others = builders.study("others", of=builders.scheme(scheme))
     import_rows(study=study, rows=table(written(CODE)))
     actions.change_scheme(study=study, spec=load_scheme(scheme), source=scheme)
     import_rows(study=others, rows=table(written(CODE)))
+    actions.add_row(sheet=others.sheets.get(), name="2", evidence=paragraphs_of(CODE))
     for row in Row.objects.all():
         assert [block.text for block in row.blocks] == lines_of(CODE)
 

@@ -295,7 +295,7 @@ def test_row_records_make_blocks_of_the_evidence_columns_in_their_order() -> Non
     blocks = (
         Block("heading", "Title"),
         Block("paragraph", "one"),
-        Block("paragraph", "two"),
+        Block("paragraph", "\ntwo"),
         Block("step", "Stir"),
         Block("paragraph", "end"),
     )
