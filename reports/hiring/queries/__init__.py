@@ -47,10 +47,6 @@ from reports.hiring.queries.splitting import (
     test_names,
     units_of,
 )
-from reports.hiring.queries.supervising import (
-    n_to_supervise,
-    standing_of,
-    supervised,
-    watch_of,
-)
+from reports.hiring.queries.standing import standing_of
+from reports.hiring.queries.supervising import n_to_supervise, supervised, watch_of
 from reports.hiring.queries.working import WorkToDo, to_give_back, work_to_do
