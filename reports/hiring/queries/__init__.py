@@ -6,11 +6,9 @@ from reports.hiring.queries.certifying import (
     TestSize,
     answered_questions,
     cost_of,
-    development_cells,
     identity,
     judge_behind,
     most_cells,
-    test_size,
 )
 from reports.hiring.queries.choosing import (
     SORTS,

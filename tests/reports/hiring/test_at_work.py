@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation import actions as annotating
@@ -283,15 +285,30 @@ def test_a_change_of_a_judge_that_a_stacker_weighs_revokes_its_certificate(world
     assert [one.certificate.rater.code for one in actions.watch()] == ["together"]
 
 
+def size_of_test(world: World) -> queries.TestSize:
+    split = certificate_split(world)
+    return queries.cost_of(split, world.rater, world.question, epsilon=0.1, confidence=0.9).size
+
+
+def test_what_a_certificate_costs_is_said_of_labels_that_are_read_once(world: World) -> None:
+    """They were read for the development part and again for the test part."""
+    split = actions.draw_split(study=world.study, unit="row", share=50, seed=3, by=None)
+    with CaptureQueriesContext(connection) as asked:
+        queries.cost_of(split, world.rater, world.question, epsilon=0.1, confidence=0.9)
+    of_labels = [one["sql"] for one in asked if '"annotation_label"' in one["sql"]]
+    assert of_labels
+    assert len(of_labels) == len(set(of_labels))
+
+
 def test_test_documents_that_could_still_be_labelled(world: World) -> None:
     actions.draw_split(study=world.study, unit="row", share=50, seed=3, by=None)
-    size = queries.test_size(world.study, world.rater, world.question, "row")
+    size = size_of_test(world)
     test = [row for row in world.rows if queries.parts_of(world.study)[row.pk]]
     done = [row for row in test if row.position < 12]
     annotating.withdraw_row(row=done[0], reason="Its page is gone.", by=world.manager)
 
     # It stays labelled, and as many others as before can be.
-    assert queries.test_size(world.study, world.rater, world.question, "row") == size
+    assert size_of_test(world) == size
 
 
 def test_test_documents_that_were_taken_over_undrawn_never_count() -> None:
@@ -303,7 +320,7 @@ def test_test_documents_that_were_taken_over_undrawn_never_count() -> None:
     for assignment in Assignment.objects.filter(rater=world.people[1]):
         world.say(assignment)
 
-    assert queries.test_size(world.study, world.rater, world.question, "row").unlabelled == 0
+    assert size_of_test(world).unlabelled == 0
 
 
 def test_a_change_of_an_extractors_model_revokes_what_reads_by_it(world: World) -> None:

@@ -119,7 +119,7 @@ def test_a_test_counts_items(client_of: ClientOf) -> None:
     cells = judge_cells(queries.study_table(world.study, judges=["scorer"], question=name), "scorer", name)
     assert len(set(clusters_of(cells, "item").tolist())) == 2 * 60 / PAIRS + 1  # the last row is by itself
     assert queries.most_cells(world.study, world.question, "item") == PAIRS * simulated.CELLS
-    size = queries.test_size(world.study, world.rater, world.question, "item")
+    size = queries.cost_of(split, world.rater, world.question, epsilon=0.1, confidence=0.9).size
     assert (size.labelled, size.unlabelled) == (sum(of == {True} for of in parts_of_items(world).values()), 0)
     certificate = simulated.bare_certificate(world.study, world.rater, world.question)
     assert certificate.request["split"]["unit"] == split.unit == "item"
