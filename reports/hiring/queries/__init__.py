@@ -46,5 +46,5 @@ from reports.hiring.queries.splitting import (
     units_of,
 )
 from reports.hiring.queries.standing import standing_of
-from reports.hiring.queries.supervising import n_to_supervise, supervised, watch_of
+from reports.hiring.queries.supervising import supervised, supervision_of
 from reports.hiring.queries.working import WorkToDo, to_give_back, work_to_do

@@ -26,11 +26,12 @@ def study_table(study: Study, *, judges: Collection[str] = (), question: str = "
     return _with_decided(label_table(study, filters), study)
 
 
-def decided_in_the_lens(gold: QuerySet[Label], *, whether: bool = True) -> QuerySet[Label]:
-    """Of labels of the gold those that somebody decided; the others, which came from a file, where not `whether`."""
+def with_decider(gold: QuerySet[Label]) -> QuerySet[Any]:
+    """Labels of the gold with `decided_by`: who decided in the lens; None where the answer came from a file."""
     cell = {name: OuterRef(name) for name in ("assignment", "column", "question")}
     last = LabelEvent.objects.filter(**cell).order_by("-pk").values("by")[:1]
-    return gold.annotate(decided_by=Subquery(last)).filter(decided_by__isnull=not whether)
+    decided: QuerySet[Any] = gold.annotate(decided_by=Subquery(last))
+    return decided
 
 
 def _with_decided(table: LabelTable, study: Study) -> LabelTable:
@@ -43,9 +44,10 @@ def _with_decided(table: LabelTable, study: Study) -> LabelTable:
     rows = {(table.sheets[row.sheet], row.name): place for place, row in enumerate(table.rows)}
     columns = {(table.sheets[one.sheet], one.section, one.position): n for n, one in enumerate(table.columns)}
     questions = {f"{section.key}.{spec.key}": place for place, (section, spec) in enumerate(table.questions)}
+    in_the_lens = with_decider(gold).filter(decided_by__isnull=False)
     decided = {
         (rows.get((sheet, row)), columns.get((sheet, section, position)), questions.get(f"{section}.{key}"))
-        for sheet, row, section, position, key in decided_in_the_lens(gold).values_list(*where, "question__key")
+        for sheet, row, section, position, key in in_the_lens.values_list(*where, "question__key")
     }
     labels = table.labels.copy()
     of_row, of_rater = table.assignments.row, table.assignments.rater

@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from reports.hiring.queries.certifying import changes
-from reports.hiring.queries.supervising import watch_of
+from reports.hiring.queries.supervising import supervision_of
 from reports.models import Certificate, Revocation
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def standing_of(certificate: Certificate, watched: Watch | None = None, *, today
         return Standing("revoked", revocation.reason)
     if changed := changes(certificate):
         return Standing("changed", why_changed(changed))
-    if (watched or watch_of(certificate)).alarm:
+    if (watched or supervision_of(certificate).watch).alarm:
         return Standing("alarm", why_alarm(certificate))
     if certificate.until < (today or timezone.localdate()):
         return Standing("expired", _("It was given until %(day)s.") % {"day": certificate.until.isoformat()})
