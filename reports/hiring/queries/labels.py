@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from django.db.models import OuterRef, QuerySet, Subquery
 
 from annotation.answers import kind_of
@@ -35,9 +36,10 @@ def with_decider(gold: QuerySet[Label]) -> QuerySet[Any]:
 
 
 def _with_decided(table: LabelTable, study: Study) -> LabelTable:
-    """The table with that gold as exposed. One query where it has gold."""
+    """The table with that gold as exposed. One query where it has labels of the gold."""
     golden = [place for place, rater in enumerate(table.raters) if rater.kind == Rater.Kind.GOLD]
-    if not golden:
+    of_gold = np.flatnonzero(np.isin(table.assignments.rater[table.labels[:, 0]], golden))
+    if not of_gold.size:
         return table
     gold = Label.objects.filter(assignment__rater__study=study, assignment__rater__kind=Rater.Kind.GOLD).order_by()
     where = ("assignment__row__sheet__title", "assignment__row__name", "column__section__key", "column__position")
@@ -50,10 +52,10 @@ def _with_decided(table: LabelTable, study: Study) -> LabelTable:
         for sheet, row, section, position, key in in_the_lens.values_list(*where, "question__key")
     }
     labels = table.labels.copy()
-    of_row, of_rater = table.assignments.row, table.assignments.rater
-    for place in range(len(labels)) if decided else ():
+    of_row = table.assignments.row
+    for place in of_gold.tolist() if decided else ():
         assignment, column, question = labels[place, :3].tolist()
-        if of_rater[assignment] in golden and (int(of_row[assignment]), column, question) in decided:
+        if (int(of_row[assignment]), column, question) in decided:
             labels[place, 5] = 1
     return replace(table, labels=labels)
 
