@@ -108,6 +108,20 @@ def test_of_whole_sheets_as_many_are_drawn_as_can_be_finished(client_of: ClientO
     assert (after.n_cells, after.n_wrong, after.n_clusters) == (before.n_cells, before.n_wrong, before.n_clusters)
 
 
+def test_an_alarm_says_how_many_sheets_it_rests_on_where_these_were_drawn(client_of: ClientOf) -> None:
+    """It named so many documents, which are more."""
+    world = simulated.world(n_sheets=8, n_rows=3, n_labelled=1, unsure=0.0)
+    actions.draw_split(study=world.study, unit="sheet", share=50, seed=1, by=None)
+    certificate = simulated.bare_certificate(world.study, world.rater, world.question)
+    at_its_work(world, certificate, share=100)
+    for assignment in Assignment.objects.filter(rater=world.people[1]):
+        world.say(assignment, wrong=1.0)
+    n = queries.supervision_of(certificate).watch.alarm_at
+    assert n is not None
+    page = client_of(world.manager).get(certificate.get_absolute_url()).content.decode()
+    assert f"Alarm: after {n} papers it was shown" in page
+
+
 def test_a_drawn_document_that_is_withdrawn_is_waited_for_no_more(world: World) -> None:
     certificate = simulated.bare_certificate(world.study, world.rater, world.question)
     takeover = at_its_work(world, certificate, share=100)
