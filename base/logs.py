@@ -28,6 +28,11 @@ EXTRA = ("method", "route", "status", "ms", "user", "queue")
 _FILLED_IN = ("django.request", "django.security", "django.server", "gunicorn", "celery", "kombu")
 _HTTPX_SAYS = 'HTTP Request: %s %s "%s %d %s"'
 _NAME = re.compile(r"[\w.:/@*\[\]-]{1,200}")  # with the stars that Celery writes for a password
+# Django's own sentences on why a form was not taken: who sets up an installation finds out by no other way which host
+# or origin is missing. The page that a browser came from may have an invitation's secret in its address.
+_REFUSED_FORMS = "django.security.csrf"
+_LONGEST_REASON = 200  # signs
+_ADDRESS = re.compile(r"(https?://)(?:[^/\s@]*@)?([^/\s?#]*)\S*")
 _PLACEHOLDER = re.compile(r"%(?:\(\w+\))?[#0\- +]*(?:\d+|\*)?(?:\.\d+)?[a-zA-Z]")
 
 
@@ -107,4 +112,6 @@ def _shown(value: object, record: logging.LogRecord) -> object:
     if known and record.name.startswith(("django", "gunicorn")) and isinstance(value, str) and value.startswith("/"):
         found = getattr(getattr(record, "request", None), "resolver_match", None)
         return found.view_name if found is not None else "…"
+    if record.name == _REFUSED_FORMS and isinstance(value, str):
+        return _ADDRESS.sub(r"\1\2", value)[:_LONGEST_REASON]
     return value if known and isinstance(value, str) and _NAME.fullmatch(value) else "…"

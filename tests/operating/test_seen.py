@@ -134,7 +134,28 @@ def test_no_secret_of_an_address_stands_in_a_line(leases: Leases, lines: Lines) 
     assert token not in json.dumps(lines.found)
     assert "c0ffee" not in json.dumps(lines.found)
     [refused] = [line for line in lines.found if line["logger"] == "django.security.csrf"]
-    assert refused["message"] == "Forbidden (…): annotation:join"
+    assert refused["message"] == "Forbidden (CSRF cookie not set.): annotation:join"
+
+
+def test_a_line_says_why_a_form_was_not_taken_and_of_an_address_its_host_alone(
+    leases: Leases, lines: Lines, settings: Settings
+) -> None:
+    """A log-in that is refused because of what the operator has set was “Forbidden (…)”, and nothing else."""
+    settings.ALLOWED_HOSTS = ["palate.example.org"]
+    _invite, token = annotating.invite(study=leases.study, role=Role.MANAGER, by=leases.manager)
+    client = Client(enforce_csrf_checks=True, headers={"host": "palate.example.org"})
+    client.get(reverse("login"), secure=True)
+    origin, referer = (
+        {"Origin": "https://palate.example.org:8443"},
+        {"Referer": f"https://u:pw@elsewhere.org/join/{token}/"},
+    )
+    for sent in (origin, referer):
+        assert client.post(reverse("login"), {}, secure=True, headers=sent).status_code == 403
+
+    first, second = (line["message"] for line in lines.found if line["logger"] == "django.security.csrf")
+    assert "Origin checking failed - https://palate.example.org:8443 does not match" in first
+    assert "Referer checking failed - https://elsewhere.org does not match" in second
+    assert token not in json.dumps(lines.found)
 
 
 def test_what_a_worker_logs_says_of_which_run(db: None, lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
