@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import copy
 import gc
 import os
 import sqlite3
 import time
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, closing, nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, nullcontext
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -31,8 +31,8 @@ from xdist.scheduler import LoadScopeScheduling
 from accounts import actions as accounts
 from annotation.models import User
 from tests import builders
-from tests.builders import ApiOf, ClientOf, Leases
-from tests.databases import SIDE_BY_SIDE, Template
+from tests.builders import ApiOf, ClientOf
+from tests.databases import SIDE_BY_SIDE, MadeOnce, Template, begins_with, made_once
 from tests.workers import PostgreSQLSite, Site, SQLiteSite
 
 # How long an example takes depends on what else the machine does, and is no property of the code. CI tries the same
@@ -169,66 +169,34 @@ def over_wsgi(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(BaseDatabaseWrapper, "close_if_unusable_or_obsolete", lambda _self: None)
 
 
-class KeptLeases:
-    """What `builders.leases` makes, kept in a transaction around those of the tests that want it one after the other:
-    each undoes what it does itself, and making it anew takes longer than most of them."""
-
-    wanted = False  # by the test that is to run
-
-    def __init__(self, blocker: DjangoDbBlocker) -> None:
-        self._blocker = blocker
-        self._undone: ExitStack | None = None
-        self.made: Leases | None = None
-
-    def fit(self) -> None:
-        """Make it, or undo it, as the next test wants. Within a transaction of somebody else's nothing is kept."""
-        if self.wanted and self._undone is None and not connection.in_atomic_block:
-            self._undone = ExitStack()
-            with self._blocker.unblock():
-                self._undone.enter_context(transaction.atomic())
-                try:
-                    self.made = builders.leases()
-                except BaseException:
-                    self.undo()
-                    raise
-        elif not self.wanted:
-            self.undo()
-
-    def undo(self) -> None:
-        if self._undone is not None:
-            with self._blocker.unblock():
-                transaction.set_rollback(True)
-                self._undone.close()
-            self._undone = self.made = None
-
-
-KEPT_LEASES = pytest.StashKey[KeptLeases]()
+KEPT = pytest.StashKey[MadeOnce]()
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
+    MadeOnce.wanted = _wanted(item)
+    if KEPT in item.config.stash:
+        item.config.stash[KEPT].fit()
+
+
+def _wanted(item: pytest.Item) -> Callable[[], Any] | None:
     fixtures = set(getattr(item, "fixturenames", ()))
     of_database = item.get_closest_marker("django_db")
     commits = fixtures & {"transactional_db", "live_server"} or (of_database and of_database.kwargs.get("transaction"))
-    KeptLeases.wanted = "leases" in fixtures and "furnished" not in fixtures and not commits
-    if KEPT_LEASES in item.config.stash:
-        item.config.stash[KEPT_LEASES].fit()
+    return None if commits or "furnished" in fixtures else begins_with(item)
 
 
 @pytest.fixture(scope="session")
-def kept_leases(
+def kept_for_tests(
     request: pytest.FixtureRequest, django_db_setup: None, django_db_blocker: DjangoDbBlocker
-) -> Iterator[KeptLeases]:
-    kept = request.config.stash[KEPT_LEASES] = KeptLeases(django_db_blocker)
+) -> Iterator[MadeOnce]:
+    kept = request.config.stash[KEPT] = MadeOnce(django_db_blocker)
     kept.fit()
     yield kept
     kept.undo()
 
 
-@pytest.fixture
-def leases(kept_leases: KeptLeases, db: None) -> Leases:
-    """A small study with one person in each role; see `tests.builders`."""
-    return builders.leases() if kept_leases.made is None else copy.deepcopy(kept_leases.made)
+leases = made_once(builders.leases)  # a small study with one person in each role
 
 
 @pytest.fixture

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import copy
 import fcntl
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import pytest
+from django.core.cache import caches
 from django.db import connection, transaction
 from pytest_django import DjangoDbBlocker
 
 T = TypeVar("T")
+_MAKERS: dict[Callable[..., Any], Callable[[], Any]] = {}  # of fixtures
 SIDE_BY_SIDE = "PYTEST_XDIST_WORKER" in os.environ
 
 
@@ -34,6 +37,58 @@ def kept(make: Callable[[], T], blocker: DjangoDbBlocker) -> Iterator[T]:
     with blocker.unblock():
         transaction.set_rollback(True)
         undone.close()
+
+
+class MadeOnce:
+    """What tests begin with, kept in a transaction around those that want it one after the other: each undoes what it
+    does itself, and making it anew takes longer than most of them."""
+
+    wanted: Callable[[], Any] | None = None  # what makes it for the test that is to run
+
+    def __init__(self, blocker: DjangoDbBlocker) -> None:
+        self._blocker = blocker
+        self._make: Callable[[], Any] | None = None
+        self._made: Any = None
+        self._undone = ExitStack()
+
+    def fit(self) -> None:
+        """Make it, or undo it, as the next test wants. Within a transaction of somebody else's nothing is kept."""
+        make = MadeOnce.wanted
+        if make is self._make:
+            return
+        self.undo()
+        if make is not None and not connection.in_atomic_block:
+            self._made = self._undone.enter_context(kept(make, self._blocker))
+            self._make = make
+
+    def of(self, make: Callable[[], T]) -> T:
+        """A copy, of which a test may change each part. No report is kept: another test's of equal rows of the same
+        moment would be taken for this one's."""
+        for cache in ("reports", "pages"):
+            caches[cache].clear()
+        return copy.deepcopy(cast(T, self._made)) if make is self._make else make()
+
+    def undo(self) -> None:
+        self._make = self._made = None
+        self._undone.close()
+
+
+def made_once(make: Callable[[], T]) -> Any:
+    """A fixture of what `make` makes with the database alone: see `MadeOnce`."""
+
+    def fixture(kept_for_tests: MadeOnce, db: None) -> T:
+        return kept_for_tests.of(make)
+
+    fixture.__doc__ = make.__doc__
+    _MAKERS[fixture] = make
+    return pytest.fixture(fixture)
+
+
+def begins_with(item: pytest.Item) -> Callable[[], Any] | None:
+    """What makes that with which a test begins; of several the one that it names last, which is most its own."""
+    fixtures = getattr(item, "_fixtureinfo").name2fixturedefs  # noqa: B009 - the plugins' own way to it, and not typed
+    makers = [_MAKERS[found] for found in (each[-1].func for each in fixtures.values()) if found in _MAKERS]
+    return makers[-1] if makers else None
 
 
 class Template:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from django.db.models import QuerySet
+from collections.abc import Iterable
+
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -15,12 +16,12 @@ __all__ = [
     "NotNow",
     "Refused",
     "SheetClosed",
-    "keep_submissions",
     "lock_study",
     "lock_to_resume",
     "refuse_closed",
     "refuse_while_shown",
     "refuse_withdrawn",
+    "take_back",
 ]
 
 
@@ -42,17 +43,6 @@ def lock_to_resume(run: Run) -> None:
     """
     if type(run)._default_manager.select_for_update().get(pk=run.pk).is_running:
         raise Refused(_("It is at work already."))
-
-
-def keep_submissions(work: QuerySet[Assignment]) -> None:
-    """Write down the submissions among this work, which is about to be taken back, in the caller's transaction. Not of
-    gold, which is opened and closed with each decision. Two queries where there is any."""
-    submitted = work.filter(state=Assignment.State.SUBMITTED).exclude(rater__kind=Rater.Kind.GOLD).order_by("pk")
-    found = submitted.select_for_update(of=("self",)).values_list("pk", "submitted_at")
-    now = timezone.now()
-    PastSubmission.objects.bulk_create(
-        [PastSubmission(assignment_id=pk, submitted_at=at, until=now) for pk, at in found if at is not None]
-    )
 
 
 def refuse_while_shown(study_id: int) -> None:
@@ -88,3 +78,19 @@ def refuse_closed(assignment: Assignment) -> None:
         _("“%(sheet)s” is closed: its work is finished. What you saved is safe; ask the manager to open it again.")
         % {"sheet": sheet.title}
     )
+
+
+def take_back(work: Iterable[Assignment]) -> list[Assignment]:
+    """Open those of this work again that are submitted, and write down that they were; not of gold, which is opened and
+    closed with each decision. The caller has locked them. Returns them. Two queries where there is any."""
+    submitted, now = [one for one in work if one.state == Assignment.State.SUBMITTED], timezone.now()
+    past = [
+        PastSubmission(assignment=one, submitted_at=one.submitted_at, until=now)
+        for one in submitted
+        if one.submitted_at is not None and one.rater.kind != Rater.Kind.GOLD
+    ]
+    PastSubmission.objects.bulk_create(past, batch_size=500)
+    for one in submitted:
+        one.state, one.submitted_at = Assignment.State.STARTED, None
+    Assignment.objects.bulk_update(submitted, ["state", "submitted_at"], batch_size=200)
+    return submitted

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation import queries
-from annotation.actions.base import keep_submissions, refuse_closed, refuse_withdrawn
+from annotation.actions.base import refuse_closed, refuse_withdrawn, take_back
 from annotation.actions.drafting import confirm as confirm_drafts
 from annotation.answers import bare, skip_code
 from annotation.labels.answer import Answer
@@ -85,12 +85,12 @@ def record(
     refuse_closed(assignment)
 
     recorded = write(assignment, answers, key, by=by, exposed=known.exposed, has_skips=known.has_skips)
-    if recorded.changed and (is_submitted or _is_untouched(assignment)):
+    if recorded.changed:
         if is_submitted:
-            keep_submissions(Assignment.objects.filter(pk=assignment.pk))
-        _begin(assignment)
-        if is_submitted:
+            take_back([assignment])
             tell_of_row(Event.ROW_REOPENED, assignment)
+        if _is_untouched(assignment):
+            _begin(assignment)
     recorded.state = assignment.state
     return recorded
 
@@ -179,8 +179,7 @@ def _is_untouched(assignment: Assignment) -> bool:
 def _begin(assignment: Assignment) -> None:
     assignment.state = Assignment.State.STARTED
     assignment.started_at = assignment.started_at or timezone.now()
-    assignment.submitted_at = None
-    assignment.save(update_fields=["state", "started_at", "submitted_at"])
+    assignment.save(update_fields=["state", "started_at"])
 
 
 @transaction.atomic
@@ -306,11 +305,9 @@ def reopen(*, assignment: Assignment) -> Assignment:
     Raises:
         Refused: the manager has closed the sheet.
     """
-    assignment = Assignment.objects.select_related("row__sheet", "rater").get(pk=assignment.pk)
+    one = Assignment.objects.select_related("row__sheet", "rater").select_for_update(of=("self",))
+    assignment = one.get(pk=assignment.pk)
     refuse_closed(assignment)
-    submitted = Assignment.objects.filter(pk=assignment.pk, state=Assignment.State.SUBMITTED)
-    keep_submissions(submitted)
-    if submitted.update(state=Assignment.State.STARTED, submitted_at=None):
+    if take_back([assignment]):
         tell_of_row(Event.ROW_REOPENED, assignment)
-    assignment.refresh_from_db()
     return assignment

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation import queries
-from annotation.actions.base import Refused, keep_submissions, lock_study, refuse_while_shown
+from annotation.actions.base import Refused, lock_study, refuse_while_shown, take_back
 from annotation.models import (
     Arrival,
     Assignment,
@@ -196,19 +196,13 @@ def _give(
 
 def _ask_more(assignments: Iterable[Assignment], sections: Sequence[str], plan: Plan, reopened: list[int]) -> int:
     """Add sections to what is given already. What was submitted is open again then; its labels stay."""
-    n = 0
-    for assignment in assignments:
-        if not assignment.sections or (sections and set(sections) <= set(assignment.sections)):
-            continue
-        n += 1
+    lacking = [one for one in assignments if one.sections and not (sections and set(sections) <= set(one.sections))]
+    reopened += [assignment.pk for assignment in take_back(lacking)]
+    for assignment in lacking:
         assignment.sections = sorted({*assignment.sections, *sections}) if sections else []
         assignment.plan = plan
-        if assignment.state == State.SUBMITTED:
-            keep_submissions(Assignment.objects.filter(pk=assignment.pk))
-            assignment.state, assignment.submitted_at = State.STARTED, None
-            reopened.append(assignment.pk)
-        assignment.save(update_fields=["sections", "plan", "state", "submitted_at"])
-    return n
+    Assignment.objects.bulk_update(lacking, ["sections", "plan"], batch_size=200)
+    return len(lacking)
 
 
 @transaction.atomic

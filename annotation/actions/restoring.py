@@ -11,7 +11,7 @@ from operator import attrgetter
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from annotation.actions.base import Refused, keep_submissions
+from annotation.actions.base import Refused, take_back
 from annotation.labels import history
 from annotation.labels.answer import Answer
 from annotation.labels.batch import Batch
@@ -19,7 +19,7 @@ from annotation.labels.history import Change
 from annotation.labels.writer import Writer
 from annotation.lens import lens
 from annotation.models import Assignment, ExperimentSeat, Label, Look, Rater, Sheet, Skip, User
-from annotation.webhooks.outbox import Event, tell_of_row
+from annotation.webhooks.outbox import Event, tell_of_rows
 
 
 @transaction.atomic
@@ -50,6 +50,8 @@ def restore(
     key = uuid.uuid4()
     for _pk, of_row in itertools.groupby(todo, key=attrgetter("assignment.pk")):
         _restore_row(list(of_row), to, by, key)
+    taken_back = take_back({change.assignment.pk: change.assignment for change in todo}.values())
+    tell_of_rows(Event.ROW_REOPENED, [assignment.pk for assignment in taken_back])
     return len(todo)
 
 
@@ -65,11 +67,6 @@ def _restore_row(changes: Sequence[Change], to: datetime, by: User, key: uuid.UU
         writer.put(change.column, change.question, _as_it_was(change, first_look, shown=shown))
     writer.leave()
     batch.flush()
-    if changes[0].is_submitted:
-        keep_submissions(Assignment.objects.filter(pk=assignment.pk))
-        assignment.state, assignment.submitted_at = Assignment.State.STARTED, None
-        assignment.save(update_fields=["state", "submitted_at"])
-        tell_of_row(Event.ROW_REOPENED, assignment)
 
 
 def _is_before(look: datetime | None, change: Change) -> bool:

@@ -12,7 +12,9 @@ from django.utils.translation import gettext as _
 
 from annotation.actions.base import Refused, lock_study
 from annotation.actions.people import add_member
+from annotation.answers.spans import as_kept, keeps_gaps
 from annotation.evidence.blocks import Block, blocks_to_json
+from annotation.evidence.lines import without_gaps
 from annotation.models import (
     Assignment,
     Column,
@@ -34,6 +36,8 @@ from annotation.models import (
 from annotation.queries.schemes import shipped, stored_version, why_not_stored, why_unfit
 from annotation.queries.undoing import runs_of
 from annotation.scheme.spec import SchemeSpec, SectionSpec
+
+_ROWS = 500  # with their texts at a time
 
 
 @transaction.atomic
@@ -164,7 +168,7 @@ def _of_its_own(slug: str) -> Iterator[None]:
 @transaction.atomic
 def change_scheme(*, study: Study, spec: SchemeSpec, source: str) -> Study:
     """Ask something else in a study that has no answers yet. Its columns stay, in the sections of the same keys; blank
-    ones, which nobody brought in, make way.
+    ones, which nobody brought in, make way. Empty lines of texts go where the new scheme keeps none.
 
     Raises:
         Refused: somebody has answered something; a section into which columns were brought is not in the new scheme as
@@ -184,6 +188,8 @@ def change_scheme(*, study: Study, spec: SchemeSpec, source: str) -> Study:
             columns.filter(section=old).delete()
             continue
         columns.filter(section=old).update(section=new)
+    if keeps_gaps(study.scheme.parsed) and not keeps_gaps(scheme.parsed):
+        _close_gaps(study)
     study.scheme = scheme
     study.save(update_fields=["scheme"])
     for sheet in study.sheets.all():
@@ -192,6 +198,16 @@ def change_scheme(*, study: Study, spec: SchemeSpec, source: str) -> Study:
             if section.pk not in standing:
                 add_column(sheet=sheet, section=section, spec=section.spec, facets={})
     return study
+
+
+def _close_gaps(study: Study) -> None:
+    """Rows lose the empty lines that their texts came with. Two queries for every 500, and one."""
+    keys = list(Row.objects.filter(sheet__study=study).order_by("pk").values_list("pk", flat=True))
+    for start in range(0, len(keys), _ROWS):
+        rows = list(Row.objects.filter(pk__in=keys[start : start + _ROWS]).only("evidence"))
+        for row in rows:
+            row.evidence = blocks_to_json(without_gaps(row.blocks))
+        Row.objects.bulk_update(rows, ["evidence"], batch_size=_ROWS)
 
 
 def has_answers(study: Study) -> bool:
@@ -293,7 +309,7 @@ def row_of(
         title=title[:500],
         url=url if len(url) <= 2000 else "",
         language=language[:12],
-        evidence=blocks_to_json(evidence),
+        evidence=blocks_to_json(as_kept(sheet.study.scheme.parsed, evidence)),
         facets=_row_facets(sheet.study, facets),
     )
 

@@ -12,6 +12,8 @@ from typing import Any
 
 from annotation.answers.base import AnswerRefused, tidy
 from annotation.answers.places import MOST, Place, places_in, read_places, written_places
+from annotation.evidence.blocks import Block
+from annotation.evidence.lines import without_gaps
 from annotation.scheme.spec import ItemField, ItemsSpec, Layout, QuestionSpec, SchemeSpec
 from base.sentences import gettext_noop
 
@@ -34,6 +36,11 @@ def keeps_gaps(scheme: SchemeSpec) -> bool:
         section.layout == Layout.DOWN or any(has_places(question) for question in section.questions)
         for section in scheme.sections
     )
+
+
+def as_kept(scheme: SchemeSpec, blocks: Iterable[Block]) -> list[Block]:
+    """The blocks of a row as a study of this scheme keeps them."""
+    return list(blocks) if keeps_gaps(scheme) else without_gaps(blocks)
 
 
 def starts_of(texts: Sequence[str]) -> list[int]:

@@ -126,7 +126,7 @@ class LabelsSerializer(serializers.Serializer[Any]):
 
     labels = FileField(
         help_text=_(
-            "CSV, TSV, a workbook, JSON lines, or a file of Label Studio, doccano, Prodigy, INCEpTION or CoNLL."
+            "CSV, TSV, a workbook, JSON lines, or a file of Label Studio, doccano, Prodigy, INCEpTION, brat or CoNLL."
         )
     )
     create = _Switch(default=False, help_text=_("Make raters, rows, columns and sheets that are missing."))  # type: ignore[assignment]

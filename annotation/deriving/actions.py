@@ -15,13 +15,12 @@ from django.utils.translation import gettext as _
 
 from annotation import actions
 from annotation.actions import Refused
-from annotation.answers.spans import keeps_gaps
+from annotation.answers.spans import as_kept
 from annotation.deriving import making, queries
 from annotation.deriving.blinding import SEED
 from annotation.deriving.making import Answered, DerivingRefused, MadeRow, MadeSheet
 from annotation.deriving.queries import Rest
 from annotation.evidence.blocks import blocks_to_json
-from annotation.evidence.lines import without_gaps
 from annotation.models import Column, Lineage, Question, Row, Scheme, Sheet, Study, User
 
 # Cells without a majority that are kept by name; all are counted.
@@ -160,7 +159,6 @@ class _Writer:
     def __init__(self, study: Study, questions: Mapping[tuple[str, str], Question], lineage: list[Lineage]) -> None:
         self.study = study
         self.facets = set(study.scheme.parsed.row.keys)
-        self.with_gaps = keeps_gaps(study.scheme.parsed)
         self.questions = questions
         self.lineage = lineage
         self.n_rows = self.n_columns = 0
@@ -218,7 +216,7 @@ class _Writer:
                     title=made.title[:500],
                     url=made.url if len(made.url) <= 2000 else "",
                     language=made.language[:12],
-                    evidence=blocks_to_json(made.evidence if self.with_gaps else without_gaps(made.evidence)),
+                    evidence=blocks_to_json(as_kept(self.study.scheme.parsed, made.evidence)),
                     facets=dict(made.facets),
                 )
                 for position, made in enumerate(rows, start=begin)

@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation import doors
 from annotation.deriving.making import Deriver, SourceText
-from annotation.forms.labelling import LEFT_EMPTY, address_of
+from annotation.forms.labelling import ADDRESS, LEFT_EMPTY, new_address
 from annotation.forms.schemes import SchemeField, SchemeFileField, SchemeText
 from annotation.models import Rater, Row, Study
 
@@ -21,7 +21,9 @@ class DeriveForm(forms.Form):
     """A new study made of `study` by `deriver`, whose settings are fields of their own."""
 
     title = forms.CharField(label=_("Title"), max_length=200)
-    slug = forms.SlugField(label=_("Address"), max_length=60, required=False, help_text=LEFT_EMPTY)
+    slug = forms.SlugField(
+        label=_("Address"), max_length=60, required=False, help_text=LEFT_EMPTY, error_messages=ADDRESS
+    )
     scheme = SchemeField(label=_("Scheme"), required=False, empty_label=_("— the file below —"))
     scheme_file = SchemeFileField(
         label=_("Scheme file"), required=False, help_text=_("A YAML file, if the scheme is not in the list.")
@@ -69,7 +71,7 @@ class DeriveForm(forms.Form):
             self.fields[name].help_text = str(setting.help)
 
     def clean_slug(self) -> str:
-        return address_of(self.cleaned_data["slug"], self.cleaned_data.get("title", ""))
+        return new_address(self.cleaned_data["slug"], self.cleaned_data.get("title", ""))
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}

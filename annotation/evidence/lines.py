@@ -65,13 +65,14 @@ def lines_of(text: str, *, gaps: bool = False) -> list[str]:
     return found
 
 
-def paragraphs_of(text: str, *, gaps: bool = False) -> list[Block]:
-    return [Block(PARAGRAPH, line) for line in lines_of(text, gaps=gaps)]
+def paragraphs_of(text: str) -> list[Block]:
+    """A text as it was written, with its empty lines."""
+    return [Block(PARAGRAPH, line) for line in lines_of(text, gaps=True)]
 
 
 def without_gaps(blocks: Iterable[Block]) -> list[Block]:
     """Blocks as those read them who have one a line: without the empty lines before them."""
-    return [replace(block, text=block.text.lstrip("\n")) for block in blocks]
+    return [replace(one, text=one.text.lstrip("\n")) if one.text.startswith("\n") else one for one in blocks]
 
 
 def indent_of(text: str) -> int:

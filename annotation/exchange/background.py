@@ -42,10 +42,13 @@ EVERY_S = 1.0
 
 def is_large(files: Mapping[str, UploadedFile[bytes] | None]) -> bool:
     """Whether a page would have to wait for long. What is too large altogether is refused at once."""
-    packed = [file for file in files.values() if file]
-    if max((file.size or 0 for file in packed), default=0) > settings.PALATE_MAX_IMPORT_BYTES:
+    given = [file for file in files.values() if file]
+    sizes = [file.size or 0 for file in given]
+    if max(sizes, default=0) > settings.PALATE_MAX_IMPORT_BYTES:
         return False
-    return sum(size_unpacked(cast(BinaryIO, file)) for file in packed) > settings.PALATE_IMPORT_AT_ONCE
+    at_once = settings.PALATE_IMPORT_AT_ONCE
+    # A large ZIP is not looked into here: the list of its files may take longer than the import of a small one.
+    return sum(sizes) > at_once or sum(size_unpacked(cast(BinaryIO, file)) for file in given) > at_once
 
 
 def start_import(

@@ -14,12 +14,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO, NamedTuple
 
+from annotation.exchange.decoding import decoded
 from annotation.exchange.tables import FileLine, FileTable, Gaps, Problems, TableError, check_size
 from base.sentences import gettext_noop
 from base.text import storable
 
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_NOT_TEXT = gettext_noop("Line %(line)s of “%(file)s” is not UTF-8 text.")
 
 
 class Json(str):
@@ -94,13 +94,6 @@ def objects_of_lines(stream: BinaryIO, name: str, example: str) -> Iterator[tupl
         yield number, record
 
 
-def decoded(line: bytes, name: str, number: int) -> str:
-    try:
-        return line.decode("utf-8-sig" if number == 1 else "utf-8")
-    except UnicodeDecodeError as error:
-        raise TableError(_NOT_TEXT, line=number, file=name) from error
-
-
 def text_of(value: Any) -> str:
     """A value as a cell of a CSV file would have it."""
     if value is None or (isinstance(value, float) and math.isnan(value)):  # some programs write “nothing” so
@@ -121,11 +114,7 @@ def cell_of_row(value: Any) -> str:
 
 def whole(stream: BinaryIO, name: str) -> str:
     stream.seek(0)
-    try:
-        return stream.read().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        raise TableError(_NOT_TEXT, line=line, file=name) from error
+    return decoded(stream.read(), name)
 
 
 def elements(text: str, name: str) -> Iterator[tuple[int, Any]]:

@@ -1,22 +1,18 @@
-"""What the headings of a file mean, and the typed records below them: labels, rows, columns.
+"""What the headings of a file of labels mean, and the typed records below them.
 
 Pure Python: no Django, no database. Which rater, row or option of a study a word of the file is, is decided in
-`rows_and_columns` and `label_imports` beside this; docs/import.md describes the files for those who write them.
+`label_reading` beside this; docs/import.md describes the files for those who write them.
 """
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from annotation.evidence.blocks import Block
-from annotation.evidence.kinds import PARAGRAPH, BlockKind
-from annotation.evidence.lines import lines_of
-from annotation.exchange import conversations
 from annotation.exchange.tables import FileLine, FileTable, Problems, TableError
+from annotation.scheme.basis import first_repeated
 from base.sentences import gettext_noop
 
 # Empty cells of other programs. They count as empty only where they are no option of the question, and never in an
@@ -34,7 +30,7 @@ LABEL_FIELDS = (
 EVERY_FIELDS = ("rater", "question")
 # Columns of our own exports that say the same a second time, or what no import can set.
 _SAID_OTHERWISE = frozenset({"answer_label", "state", "skipped", "certificate", "scheme_version"})
-_FACET = "facet_"
+FACET = "facet_"
 _ALIASES: Mapping[str, frozenset[str]] = {
     "rater": frozenset({"rater", "worker", "annotator", "coder", "labeler", "labeller", "user", "participant"}),
     "row": frozenset({"row", "item", "task", "document", "doc", "orig", "example", "instance", "unit"}),
@@ -97,6 +93,12 @@ def names_raters(heading: str) -> bool:
     return folded in _ALIASES["rater"] or _core(folded) in _ALIASES["rater"]
 
 
+def names_rows(heading: str) -> bool:
+    """“id”, “doc_id” and “itemId” name rows; a “document” may be a text."""
+    folded = fold_heading(heading)
+    return folded == "id" or (_core(folded) in _ALIASES["row"] and _core(folded) != folded.removesuffix("s"))
+
+
 def label_headings(
     header: Sequence[str],
     *,
@@ -150,8 +152,8 @@ def label_headings(
         take(name, [i for i, text in enumerate(folded) if text == name and i not in before])
     before = taken()
     for i, text in enumerate(folded):
-        if text.startswith(_FACET) and i not in before:
-            facets[text.removeprefix(_FACET)] = i
+        if text.startswith(FACET) and i not in before:
+            facets[text.removeprefix(FACET)] = i
     for name in open_fields:
         if name in at or name not in _ALIASES:
             continue
@@ -167,7 +169,7 @@ def label_headings(
     if wide:
         raters = tuple((i, header[i]) for i in rest)
         rest = []
-        if twice := _first_twice([code for _place, code in raters]):
+        if twice := first_repeated([code for _place, code in raters]):
             raise TableError(gettext_noop("Two columns are headed “%(heading)s”."), heading=twice)
     needed = ("rater", "row") if asked else ("rater", "row", "answer")
     _require(header, at, raters, wide=wide, needed=[name for name in needed if name not in every])
@@ -187,15 +189,6 @@ def _questions_at(
     # A single one may be called so by chance, beside one of answers, or be that itself.
     answers = any(text in _ALIASES["answer"] for text in folded)
     return {} if len(places) == 1 and answers else places
-
-
-def _first_twice(texts: Sequence[str]) -> str | None:
-    seen: set[str] = set()
-    for text in texts:
-        if text in seen:
-            return text
-        seen.add(text)
-    return None
 
 
 def _find(header: Sequence[str], folded: Sequence[str], heading: str) -> int:
@@ -323,7 +316,7 @@ def _by_question(line: FileLine, headings: Headings, base: LabelRecord) -> Itera
             base = base._replace(note="")
 
 
-def _is_readable(line: FileLine, names: Collection[int], read: Collection[int], problems: Problems) -> bool:
+def is_readable(line: FileLine, names: Collection[int], read: Collection[int], problems: Problems) -> bool:
     """Whether the cells that are read say what was meant; else `problems` says why. names: places of those that names
     stand in."""
     if not line.rounded.isdisjoint(names):
@@ -355,7 +348,7 @@ def _base_record(line: FileLine, headings: Headings, problems: Problems) -> Labe
     if line.rounded or line.unstored:
         names = [at[name] for name in _NAMES if name in at]
         several = [place for place, _what in (*headings.raters, *headings.questions)]
-        if not _is_readable(line, names, [*at.values(), *headings.facets.values(), *several], problems):
+        if not is_readable(line, names, [*at.values(), *headings.facets.values(), *several], problems):
             return None
     row = _cell(line, headings, "row") or ""
     if not row:
@@ -422,215 +415,3 @@ def _yes(text: str) -> bool:
     if (folded := text.casefold()) not in _YES | _NO:
         raise ValueError(text)
     return folded in _YES
-
-
-# --- rows and columns -----------------------------------------------------------------------------------------------
-
-
-class RowRecord(NamedTuple):
-    """A row as the file gives it. `given`: those of its fields that the file has a column for."""
-
-    line: int
-    sheet: str | None
-    name: str
-    title: str
-    url: str
-    language: str
-    blocks: tuple[Block, ...]
-    facets: Mapping[str, str]  # those that the file has a column for
-    given: frozenset[str]
-
-
-_ROW_FIELDS = ("sheet", "row", "title", "url", "language")
-_PARAGRAPHS = re.compile(r"(evidence|text)(_\w+)?")
-
-
-@dataclass(frozen=True)
-class RowHeadings:
-    at: Mapping[str, int]
-    blocks: tuple[tuple[int, str], ...]  # in the order of the file, which is the order of reading
-    facets: Mapping[str, int]
-    unread: tuple[str, ...]
-    conversations: frozenset[int] = frozenset()  # columns in which a list is nothing else
-    running: frozenset[str] = frozenset()  # kinds of block whose lines keep the blanks that they begin with
-    gaps: bool = False  # of these kinds empty lines are kept too
-
-
-def row_headings(
-    header: Sequence[str], kinds: Mapping[str, BlockKind], facets: Collection[str] = (), *, gaps: bool = False
-) -> RowHeadings:
-    """Recognise the headings of a file of rows; docs/import.md says which columns become evidence.
-
-    Args:
-        kinds: the kinds of evidence block that are known, by their keys.
-        facets: of rows, by their keys, which head a column as they are or as “facet_…” and “row_facet_…”.
-        gaps: of texts whose lines keep their blanks, empty lines are kept too.
-
-    Raises:
-        TableError: no heading that names the rows, several, or one that stands there twice.
-    """
-    at: dict[str, int] = {}
-    blocks, unread, said = [], [], set[int]()
-    facets_at: dict[str, int] = {}
-    for i, heading in enumerate(header):
-        folded = fold_heading(heading)
-        kind = folded.removeprefix("evidence_")
-        facet = folded.removeprefix("row_").removeprefix(_FACET)
-        if folded in _ROW_FIELDS:
-            if folded in at:
-                raise TableError(gettext_noop("Two columns are headed “%(heading)s”."), heading=heading)
-            at[folded] = i
-        elif facet in facets:
-            if facet in facets_at:
-                raise TableError(gettext_noop("Two columns are headed “%(heading)s”."), heading=heading)
-            facets_at[facet] = i
-        elif kind in kinds:
-            blocks.append((i, kind))
-        elif _PARAGRAPHS.fullmatch(folded) or folded in conversations.HEADINGS:
-            blocks.append((i, PARAGRAPH))
-            said |= {i} if folded in conversations.HEADINGS else set()
-        elif heading:
-            unread.append(heading)
-    if {"rater", "answer"} <= {fold_heading(heading) for heading in unread}:
-        raise TableError(
-            gettext_noop("This is a file of labels: it has the columns “rater” and “answer”. Give it under “Labels”.")
-        )
-    ids = [i for i, heading in enumerate(header) if heading in unread and names_rows(heading)]
-    if "row" not in at and len(ids) == 1:
-        at["row"] = ids[0]
-        unread.remove(header[ids[0]])
-    if "row" not in at:
-        raise TableError(
-            gettext_noop(
-                "A file of rows needs a column headed “row” or “id”, with the name of each. This one has: %(headings)s."
-            ),
-            headings=", ".join(text for text in header if text),
-        )
-    running = frozenset(key for key, kind in kinds.items() if kind.running)
-    return RowHeadings(at, tuple(blocks), facets_at, tuple(unread), frozenset(said), running, gaps)
-
-
-_ENOUGH = 1000  # lines in which the first cell of a column is looked for
-
-
-def told_apart(table: FileTable, headings: RowHeadings) -> RowHeadings:
-    """The headings without those of conversations that are beside texts and have none: “messages” may be how many there
-    are, “chat” where a text is from. These are not read. The first lines are read where there is such a heading.
-
-    Raises:
-        TableError: the file is not readable.
-    """
-    open_ = set(headings.conversations)
-    if not {i for i, _kind in headings.blocks} - open_:
-        return headings
-    others = set[int]()
-    lines = itertools.islice(table.lines(Problems(table.name)), _ENOUGH) if open_ else ()
-    for line in lines:
-        for i in {i for i in open_ if line.cells[i]}:
-            open_.remove(i)
-            if not line.cells[i].startswith("["):
-                others.add(i)
-        if not open_:
-            break
-    return replace(
-        headings,
-        blocks=tuple((i, kind) for i, kind in headings.blocks if i not in others),
-        unread=(*headings.unread, *(table.header[i] for i in sorted(others))),
-        conversations=headings.conversations - others,
-    )
-
-
-def names_rows(heading: str) -> bool:
-    """“id”, “doc_id” and “itemId” name rows; a “document” may be a text."""
-    folded = fold_heading(heading)
-    return folded == "id" or (_core(folded) in _ALIASES["row"] and _core(folded) != folded.removesuffix("s"))
-
-
-def row_records(table: FileTable, headings: RowHeadings, problems: Problems) -> Iterator[RowRecord]:
-    at = headings.at
-    given = frozenset({*at, *(["blocks"] if headings.blocks else [])})
-    names = [at[name] for name in ("row", "sheet") if name in at]
-    read = [*at.values(), *headings.facets.values(), *(place for place, _kind in headings.blocks)]
-    plain = {i for i, heading in enumerate(table.header) if heading in table.plain}
-    for line in table.lines(problems):
-        if not _is_readable(line, names, read, problems):
-            continue
-        cells = {name: line.cells[i] for name, i in at.items()}
-        if not cells["row"]:
-            problems.add(line.number, gettext_noop("This line names no row."))
-            continue
-        try:
-            blocks = [
-                block
-                for i, kind in headings.blocks
-                for block in _blocks(
-                    line.cells[i],
-                    kind,
-                    is_plain=i in plain,
-                    is_said=i in headings.conversations,
-                    is_running=kind in headings.running,
-                    gaps=headings.gaps,
-                )
-            ]
-        except conversations.NoConversation:
-            problems.add(
-                line.number,
-                gettext_noop(
-                    "This is no conversation: each message says who speaks (“role”, “from”, “author” or “speaker”) and "
-                    "what (“content”, “value” or “text”)."
-                ),
-            )
-            continue
-        yield RowRecord(
-            line=line.number,
-            sheet=cells.get("sheet"),
-            name=cells["row"],
-            title=cells.get("title", ""),
-            url=cells.get("url", ""),
-            language=cells.get("language", ""),
-            blocks=tuple(blocks),
-            facets={facet: line.cells[i] for facet, i in headings.facets.items()},
-            given=given,
-        )
-
-
-def _blocks(cell: str, kind: str, *, is_plain: bool, is_said: bool, is_running: bool, gaps: bool) -> Iterator[Block]:
-    """A conversation, or a text of which each line is a block.
-
-    Args:
-        is_plain: the cell is a text, whatever it looks like.
-        is_said: a list of objects in it is a conversation. Elsewhere it may be a text that is JSON.
-        is_running: lines of a text keep the blanks that they begin with, and with `gaps` the empty lines before them.
-    """
-    try:
-        said = None if is_plain else conversations.conversation(cell)
-    except conversations.NoConversation as error:
-        if is_said or error.partly:
-            raise
-        said = None
-    if said is not None:
-        return conversations.blocks_of(said, kind, gaps=gaps and is_running)
-    lines = lines_of(cell, gaps=gaps and is_running)
-    return (Block(kind, line if is_running else line.lstrip()) for line in lines)
-
-
-class ColumnRecord(NamedTuple):
-    line: int
-    sheet: str | None
-    section: str | None
-    facets: tuple[tuple[str, str], ...]
-
-
-def column_records(table: FileTable, problems: Problems) -> Iterator[ColumnRecord]:
-    """Columns of a file `sheet,section,<facets…>`; which facets there are is the scheme's to say.
-
-    Raises:
-        TableError: a heading that stands there twice.
-    """
-    folded = [fold_heading(heading).removeprefix(_FACET) for heading in table.header]
-    if twice := _first_twice(folded):
-        raise TableError(gettext_noop("Two columns are headed “%(heading)s”."), heading=twice)
-    for line in table.lines(problems):
-        cells = dict(zip(folded, line.cells, strict=True))
-        sheet, section = cells.pop("sheet", None), cells.pop("section", None)
-        yield ColumnRecord(line.number, sheet, section, tuple((name, text) for name, text in cells.items() if name))

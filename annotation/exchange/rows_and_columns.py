@@ -21,12 +21,11 @@ from django.utils.translation import gettext as _
 from annotation import actions
 from annotation.actions import Refused
 from annotation.actions.studies import column_of
-from annotation.answers.spans import keeps_gaps
+from annotation.answers.spans import as_kept
 from annotation.evidence import kinds
 from annotation.evidence.blocks import blocks_to_json
 from annotation.exchange import arrivals
 from annotation.exchange.label_imports import Doing, is_large
-from annotation.exchange.records import RowRecord, column_records, row_headings, row_records, told_apart
 from annotation.exchange.row_imports import (
     COLUMNS_STAND,
     Imported,
@@ -44,6 +43,7 @@ from annotation.exchange.row_imports import (
     not_an_address,
     one_import,
 )
+from annotation.exchange.row_records import RowRecord, column_records, row_headings, row_records, told_apart
 from annotation.exchange.tables import FileTable, Problems
 from annotation.models import Arrival, Assignment, Column, Row, Sheet, Study
 from annotation.plain_sql import reserved
@@ -121,9 +121,8 @@ class _Files:
         self._wanted: dict[tuple[str, str], _Wanted] = {}
         self._named: dict[str, Sheet] = {}
         if rows is not None:
-            scheme = study.scheme.parsed
-            known, gaps = kinds.known(scheme.block_kinds), keeps_gaps(scheme)
-            self._headings = told_apart(rows, row_headings(rows.header, known, self.spec.keys, gaps=gaps))
+            known = kinds.known(study.scheme.parsed.block_kinds)
+            self._headings = told_apart(rows, row_headings(rows.header, known, self.spec.keys))
             self.imported.unread = tuple(one for one in self._headings.unread if one not in rows.silent)
             self.imported.textless = bool(self._headings.unread) and not self._headings.blocks
 
@@ -205,7 +204,7 @@ class _Files:
                 title=record.title,
                 url=record.url,
                 language=record.language,
-                evidence=blocks_to_json(record.blocks),
+                evidence=blocks_to_json(as_kept(self.study.scheme.parsed, record.blocks)),
                 facets=self.spec.facets_of(record.facets),
             )
             old = standing.get((sheet.pk, record.name))

@@ -54,14 +54,14 @@ class Problems:
     """What is wrong in one file. All is counted, a sentence once a line; the first `MAX_PROBLEMS_SHOWN` sentences are
     kept, with their lines.
 
-    FileLine 0 is the file as a whole. Of a ZIP, whose files are read one behind the other, `parts` has their names,
+    Line 0 is the file as a whole. Of a ZIP, whose files are read one behind the other, `parts` has their names,
     each with how many lines come before it.
     """
 
     file: str
     total: int = 0
     shown: dict[Sentence, Lines] = field(default_factory=dict)
-    parts: list[tuple[int, str]] = field(default_factory=list)
+    parts: dict[str, int] = field(default_factory=dict)
 
     def add(self, line: int, template: str, **values: int | str) -> None:
         sentence = Sentence(template, tuple(values.items()))
@@ -70,12 +70,11 @@ class Problems:
 
     def begin_part(self, before: int, name: str) -> None:
         """What comes next is a file of a ZIP, behind so many lines of others."""
-        if (before, name) not in self.parts:
-            self.parts.append((before, name))
+        self.parts[name] = before
 
     def part_of(self, line: int) -> tuple[str, int]:
         """In which file of a ZIP a line stands, and which line it is there; 0 for the whole file."""
-        before, name = max((part for part in self.parts if part[0] <= line), default=(0, ""))
+        before, name = max(((n, part) for part, n in self.parts.items() if n <= line), default=(0, ""))
         return name, line - before
 
 

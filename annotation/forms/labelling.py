@@ -261,13 +261,17 @@ def _short(slug: str, longest: int = 50) -> str:
     return whole or slug[:longest]
 
 
-def address_of(given: str, title: str) -> str:
+LEFT_EMPTY = _("Short name in links: small letters, digits and hyphens. Left empty, it is made of the title.")
+ADDRESS = {"invalid": _("An address has letters without accents, digits and hyphens alone.")}
+
+
+def new_address(given: str, title: str) -> str:
     """The address of a new study: what was given, or made of its title, with a number behind it where another study has
     that; of a title without a letter “study”."""
     if given == "new":
         raise forms.ValidationError(_("“new” is the address of this page. Choose another."))
     if given:
-        return given
+        return _free_address(given)
     slug = _short(slugify(title))
     slug = slug if slug not in ("", "new") else "study"
     taken = set(Study.objects.filter(slug__startswith=slug).values_list("slug", flat=True))
@@ -275,12 +279,10 @@ def address_of(given: str, title: str) -> str:
     return next(one for one in itertools.chain([slug], numbered) if one not in taken)
 
 
-LEFT_EMPTY = _("Short name in links: small letters, digits and hyphens. Left empty, it is made of the title.")
-
-
-def _free_address(slug: str, study: Study) -> str:
+def _free_address(slug: str, study: Study | None = None) -> str:
     """`slug`, unless another study than `study` has it: Django's own sentence calls it a slug, which no page does."""
-    if Study.objects.filter(slug=slug).exclude(pk=study.pk).exists():
+    there = Study.objects.filter(slug=slug)
+    if (there.exclude(pk=study.pk) if study else there).exists():
         raise forms.ValidationError(_("Another study has the address “%(slug)s”.") % {"slug": slug})
     return slug
 
@@ -289,7 +291,6 @@ OTHERS_CHANGED = _(
     "Somebody else has changed this since the page was opened. Save again to replace what it says now: %(now)s"
 )
 _HTTPS = URLValidator(schemes=["https"])
-ADDRESS = {"invalid": _("An address has letters without accents, digits and hyphens alone.")}
 
 
 class StudySettingsForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -447,9 +448,7 @@ class StudyForm(forms.ModelForm):  # type: ignore[type-arg]
         fields = ["title", "slug", "scheme", "scheme_file", "scheme_text", "guideline"]
         labels = {"slug": _("Address"), "title": _("Title"), "guideline": _("Guideline")}
         error_messages = {"slug": ADDRESS}
-        help_texts = {
-            "slug": LEFT_EMPTY,
-        }
+        help_texts = {"slug": LEFT_EMPTY}
         widgets = {"guideline": forms.Textarea(attrs={"rows": 4})}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -458,7 +457,7 @@ class StudyForm(forms.ModelForm):  # type: ignore[type-arg]
         self.fields["slug"].required = False
 
     def clean_slug(self) -> str:
-        return _free_address(address_of(self.cleaned_data["slug"], self.cleaned_data.get("title", "")), self.instance)
+        return new_address(self.cleaned_data["slug"], self.cleaned_data.get("title", ""))
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}

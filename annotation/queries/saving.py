@@ -187,7 +187,7 @@ def _all_of(row: tuple[Any, ...], *shapes: Shape[Any]) -> list[Any]:
 
 
 _id_alone = Shape(Assignment, "id")
-_assignment = Shape(Assignment, "id", "sections", "state", "started_at", "rater", "row")
+_assignment = Shape(Assignment, "id", "sections", "state", "started_at", "submitted_at", "rater", "row")
 _row = Shape(Row, "id", "name", "sheet")
 _sheet = Shape(Sheet, "id", "title", "closed_at")
 _rater = Shape(Rater, "id", "kind", "user")

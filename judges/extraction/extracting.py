@@ -96,8 +96,8 @@ class Asked:
 
 def asked_of(extractor: Extractor, row: Row) -> Asked:
     """What an extractor with a model asks about one document."""
-    prompt = extractor.parsed_prompt
-    if not any(block.kind != HEADING for block in row.blocks):
+    prompt, blocks = extractor.parsed_prompt, without_gaps(row.blocks)
+    if not any(block.kind != HEADING for block in blocks):
         return Asked({}, taken=[Taken(kind, refused=_("The document has no text.")) for kind in prompt.lists])
     page, html = doors.page_of(row), []
     if any("html" in prompts.sources(prompt, kind) for kind in prompt.lists):
@@ -107,10 +107,10 @@ def asked_of(extractor: Extractor, row: Row) -> Asked:
             return Asked({}, taken=[Taken(kind, refused=refused) for kind in prompt.lists])
     return Asked(
         {
-            kind: prompts.request(prompt, kind, title=row.title, blocks=without_gaps(row.blocks), page=page, html=html)
+            kind: prompts.request(prompt, kind, title=row.title, blocks=blocks, page=page, html=html)
             for kind in prompt.lists
         },
-        [row.title, *(block.text for block in row.blocks), *page],
+        [row.title, *(block.text for block in blocks), *page],
     )
 
 

@@ -101,7 +101,7 @@ def of_written(source: Source, scheme: SchemeSpec, settings: Settings) -> Iterat
                 _told_apart(row.title or row.name, sheet.title, called),
                 row.title or row.name,
                 [
-                    _Text(system, paragraphs_of(text.text, gaps=True), row)
+                    _Text(system, paragraphs_of(text.text), row)
                     for system, text in {text.generator: text for text in row.texts if text.text.strip()}.items()
                 ],
                 lambda texts: _of_row(texts[0].row, shown, titles),

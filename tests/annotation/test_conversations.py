@@ -15,6 +15,7 @@ from annotation.exchange.rows_and_columns import import_rows
 from annotation.models import Row, Study
 from tests import builders
 from tests.annotation.importing import rows_in
+from tests.databases import made_once
 
 CHAT = [
     {"role": "system", "content": "Be brief."},
@@ -34,8 +35,8 @@ SAID = [
 pytestmark = pytest.mark.once
 
 
-@pytest.fixture
-def study(db: None) -> Study:
+@made_once
+def study() -> Study:
     return builders.study()
 
 

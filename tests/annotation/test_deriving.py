@@ -187,6 +187,9 @@ def test_the_page_takes_a_scheme_file_for_the_new_study(answered: Leases, client
     # Without an address it is made of the title, and another study's is no hindrance.
     client.post(at, {**asked, "slug": "", "scheme_file": SimpleUploadedFile("s.yaml", SECOND.encode())})
     assert Study.objects.filter(slug="second-2", derived_from=answered.study).exists()
+    # What is wrong with one that is given is said as where a new study is made.
+    for slug, sentence in (("second", "Another study has the address “second”."), ("zpráva", "without accents")):
+        assert sentence in client.post(at, {**asked, "slug": slug}).content.decode()
 
 
 @pytest.mark.django_db
@@ -357,7 +360,7 @@ def test_the_page_makes_a_study_and_both_studies_show_the_other(answered: Leases
     assert "A second look" in forth
     assert "what most people said" in forth
     again = client_of(root).post(address, data).content.decode()
-    assert "address “second” already" in again
+    assert "Another study has the address “second”." in again
 
 
 @pytest.mark.django_db

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from annotation import actions
 from annotation.evidence.blocks import Block
 from annotation.evidence.kinds import LIST
 from annotation.evidence.lines import laid_out, lines_of, paragraphs_of
 from annotation.exchange.rows_and_columns import import_rows
 from annotation.models import Row, Study
+from annotation.scheme.spec import load_scheme
 from judges.methods.prompt_files import load_prompt
 from judges.methods.prompt_texts import row_text
 from judges.models import Judge
@@ -17,6 +19,7 @@ from tests import builders
 from tests.annotation.importing import table
 from tests.annotation.marked import studies
 from tests.builders import ClientOf
+from tests.databases import made_once
 
 ANSWER = """\
 ## Steps
@@ -46,6 +49,7 @@ sections:
 """
 
 DOWN = SCHEME.replace("title: Text, questions", "title: Text, layout: down, column: {facets: [step]}, questions")
+DOWN = DOWN.replace("version: 1", "version: 2")
 
 
 def looks(text: str) -> list[tuple[str, int]]:
@@ -77,8 +81,8 @@ def test_what_is_no_markdown_stays_as_it_is(text: str, found: list[tuple[str, in
     assert looks(text) == found
 
 
-@pytest.fixture
-def study(db: None) -> Study:
+@made_once
+def study() -> Study:
     return builders.study("texts", of=builders.scheme(SCHEME))
 
 
@@ -152,7 +156,21 @@ def test_what_a_judge_reads_has_no_empty_lines(study: Study) -> None:
 
 
 @pytest.mark.parametrize("scheme", [studies.SCHEME, DOWN], ids=["words are marked", "lines are asked about"])
-def test_where_others_go_by_lines_texts_are_their_lines_alone(db: None, scheme: str) -> None:
-    study = builders.study("others", of=builders.scheme(scheme))
+def test_where_others_go_by_lines_texts_are_their_lines_alone(study: Study, scheme: str) -> None:
+    """However they come, and where such a scheme takes the place of another one."""
+    others = builders.study("others", of=builders.scheme(scheme))
     import_rows(study=study, rows=table(written(CODE)))
-    assert [block.text for block in Row.objects.get().blocks] == lines_of(CODE)
+    actions.change_scheme(study=study, spec=load_scheme(scheme), source=scheme)
+    import_rows(study=others, rows=table(written(CODE)))
+    actions.add_row(sheet=others.sheets.get(), name="2", evidence=paragraphs_of(CODE))
+    for row in Row.objects.all():
+        assert [block.text for block in row.blocks] == lines_of(CODE)
+
+
+def test_words_that_were_marked_elsewhere_fit_texts_that_came_before_their_question(study: Study) -> None:
+    """They were said to be of another text."""
+    file = studies.lines({"id": 7, "text": "One.\n\nLech came.", "label": [[6, 10, "PER"]]})
+    studies.bring_rows(study, file)
+    actions.change_scheme(study=study, spec=load_scheme(studies.SCHEME), source=studies.SCHEME)
+    studies.bring(Study.objects.get(), file)
+    assert studies.said(study)["7", "anna", "names"] == [{"words": "Lech", "type": "PER", "at": "1:0-4"}]

@@ -14,7 +14,8 @@ from openpyxl import Workbook
 from annotation.answers import AnswerRefused, kind_of
 from annotation.evidence import kinds
 from annotation.exchange.json_tables import open_columns, open_labels, open_rows
-from annotation.exchange.records import label_headings, label_records, row_headings, row_records
+from annotation.exchange.records import label_headings, label_records
+from annotation.exchange.row_records import row_headings, row_records
 from annotation.exchange.tables import FileLine, Problems, TableError
 from annotation.scheme.spec import QuestionSpec
 from tests import workbooks

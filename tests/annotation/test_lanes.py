@@ -114,7 +114,9 @@ def test_two_write_at_once_over_connections_of_their_own() -> None:
             side_by_side.do(job)
     assert len(processes) == 2
     until = time.monotonic() + 20
-    with connection.cursor() as cursor:  # they are closed with their threads; a process of the server's ends a moment later
+    with (
+        connection.cursor() as cursor
+    ):  # they are closed with their threads; a process of the server's ends a moment later
         while cursor.execute("SELECT pid FROM pg_stat_activity WHERE pid = ANY(%s)", [list(processes)]).fetchall():
             assert time.monotonic() < until
             time.sleep(0.05)

@@ -261,6 +261,23 @@ def test_a_submitted_row_that_is_asked_more_is_open_again_with_its_labels(leases
     assert (first.state, first.submitted_at, first.labels.count()) == (Assignment.State.STARTED, None, 2)
 
 
+def test_asking_more_costs_the_same_for_a_few_submitted_rows_and_many(
+    leases: Leases, loan: Sheet, long_loan: Sheet, django_assert_num_queries: Any
+) -> None:
+    anna = leases.annas[0].rater
+    for sheet in (loan, long_loan):
+        apply_sections(leases, sheet, anna, ["duties"])
+        for given in anna.assignments.filter(row__sheet=sheet):
+            actions.submit(assignment=given, allow_open=True)
+
+    with CaptureQueriesContext(connection) as few:
+        apply_sections(leases, loan, anna, ["acts"])
+    with django_assert_num_queries(len(few)):
+        apply_sections(leases, long_loan, anna, ["acts"])
+
+    assert {given.state for given in anna.assignments.filter(row__sheet=long_loan)} == {Assignment.State.STARTED}
+
+
 # --- orders ---------------------------------------------------------------------------------------------------------
 
 

@@ -11,15 +11,8 @@ from hypothesis import strategies as st
 
 from annotation.evidence import kinds
 from annotation.evidence.blocks import Block
-from annotation.exchange.records import (
-    LabelRecord,
-    RowRecord,
-    column_records,
-    label_headings,
-    label_records,
-    row_headings,
-    row_records,
-)
+from annotation.exchange.records import LabelRecord, label_headings, label_records
+from annotation.exchange.row_records import RowRecord, column_records, row_headings, row_records
 from annotation.exchange.tables import (
     MAX_PROBLEMS_SHOWN,
     FileLine,
@@ -302,7 +295,7 @@ def test_row_records_make_blocks_of_the_evidence_columns_in_their_order() -> Non
     blocks = (
         Block("heading", "Title"),
         Block("paragraph", "one"),
-        Block("paragraph", "two"),
+        Block("paragraph", "\ntwo"),
         Block("step", "Stir"),
         Block("paragraph", "end"),
     )
@@ -387,7 +380,7 @@ def test_whole_number(text: str, number: int | None) -> None:
 
 
 def test_tables_load_without_django() -> None:
-    for name in ("exchange/tables", "exchange/records", "scheme/inference"):
+    for name in ("exchange/tables", "exchange/records", "exchange/row_records", "scheme/inference"):
         source = (Path(__file__).parents[2] / "annotation" / f"{name}.py").read_text(encoding="utf-8")
         assert "django" not in source.replace("no Django", "")
 

@@ -13,14 +13,15 @@ from judges.runs import labelling
 from llm.backends import openai_http, openai_memory
 from llm.backends import transformers as transformers_backend
 from llm.backends.base import BackendError
+from tests.databases import made_once
 from tests.judges import helpers
 from tests.judges.helpers import FailingBackend
 from tests.judges.serving import Running, start
 from tests.workers import Site
 
 
-@pytest.fixture
-def study(db: None) -> Study:
+@made_once
+def study() -> Study:
     return helpers.study_of_leases()
 
 

@@ -14,6 +14,7 @@ from judges.models import Correction, Extraction, ExtractionRun, Judge, Run
 from judges.runs import evidence
 from tests import builders
 from tests.builders import ApiOf, ClientOf, Leases
+from tests.databases import made_once
 from tests.judges import helpers
 from tests.judges.extractors import RENT, extractor, taken, writes
 
@@ -23,7 +24,7 @@ TWO = RENT.replace("</paragraphs>", "<paragraph>The tenant pays the wages</parag
 PAYS, WAGES = "The tenant pays the rent", "The tenant pays the wages"
 
 
-@pytest.fixture
+@made_once
 def study() -> Study:
     return builders.leases().study
 

@@ -24,6 +24,7 @@ from judges.models import Judge
 from judges.runs import labelling
 from tests import builders
 from tests.builders import ClientOf
+from tests.databases import made_once
 from tests.judges.helpers import ScriptedBackend
 from tests.judges.test_grammar import asked
 from tests.judges.test_writing import PROMPT, says, writing_judge
@@ -63,8 +64,8 @@ WHOLE = TABLES.replace(" after “$facet_instruction”", " then").replace(
 )
 
 
-@pytest.fixture
-def study(db: None) -> Study:
+@made_once
+def study() -> Study:
     """Four breads: of the first two the gold has all, of the third two people, of the fourth nobody the last step."""
     made = builders.study("breads", of=builders.scheme(SCHEME))
     anna = builders.rater(made, builders.user("anna"))

@@ -17,6 +17,7 @@ from llm.backends import transformers as transformers_backend
 from llm.backends.base import BackendError
 from llm.engine.normalisation import choose, normalise
 from llm.engine.prompt import OptionScore
+from tests.databases import made_once
 from tests.judges import helpers
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("model_forgotten"), pytest.mark.once]
@@ -27,7 +28,7 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> str:
     return helpers.save_tiny_model(tmp_path_factory.mktemp("tiny"))
 
 
-@pytest.fixture
+@made_once
 def study() -> Study:
     return helpers.study_of_leases(n_rows=1)
 

@@ -26,6 +26,7 @@ from llm.backends.openai import OpenAIBackend
 from llm.engine.prompt import Sampling
 from llm.models import LanguageModel, Prompt
 from tests import builders
+from tests.databases import made_once
 from tests.judges import helpers
 from tests.judges.completion_server import THOUGHT
 from tests.judges.helpers import ScriptedBackend, items, labels_of, n_events, states, work
@@ -37,8 +38,8 @@ GOOD = "STRICTNESS: 2\nReason: It says “shall”."
 REPEATED = ("STRICTNESS: 1", "STRICTNESS: 2", "STRICTNESS: 3")  # what a judge says at its first, second, third repeat
 
 
-@pytest.fixture
-def study(db: None) -> Study:
+@made_once
+def study() -> Study:
     return helpers.study_of_leases(n_rows=2)
 
 

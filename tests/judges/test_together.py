@@ -25,6 +25,7 @@ from llm.backends import transformers as transformers_backend
 from llm.backends.base import BackendError
 from llm.backends.transformers import TransformersBackend
 from llm.engine.prompt import RowPrompt
+from tests.databases import made_once
 from tests.judges import helpers
 from tests.judges.helpers import ScriptedBackend, claim, fresh, items, states, work
 from tests.judges.test_grammar import written_by_chance
@@ -49,8 +50,8 @@ class Calls(ScriptedBackend):
         return super().generate(prompts, *args, **kwargs)
 
 
-@pytest.fixture
-def study(db: None) -> Study:
+@made_once
+def study() -> Study:
     return helpers.study_of_leases(n_rows=5)
 
 

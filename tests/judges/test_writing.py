@@ -16,6 +16,7 @@ from judges.methods.prompting import PromptError
 from judges.models import Judge, Run, UnreadableAnswer
 from judges.runs import labelling
 from tests import builders
+from tests.databases import made_once
 from tests.judges import helpers
 from tests.judges.helpers import ScriptedBackend, work
 
@@ -82,8 +83,8 @@ def says(prompt: str, _seed: int) -> str:
     return SECOND if "“Bake”" in prompt else FIRST
 
 
-@pytest.fixture
-def study(db: None) -> Study:
+@made_once
+def study() -> Study:
     made = builders.study("states", of=builders.scheme(SCHEME))
     columns = {"steps": [{"instruction": "Mix"}, {"instruction": "Bake"}], "whole": [{"side": "upper"}]}
     sheet = annotating.add_sheet(study=made, title="Bread", columns=columns)

@@ -20,6 +20,7 @@ from recipes.cooking import actions, extracting
 from recipes.cooking.pages import read_files, stored
 from recipes.memorization import demo_study
 from tests import builders
+from tests.databases import made_once
 
 PROMPTS = Path("recipes/memorization/prompts")
 STATED = """<html><head><title>Soup</title><script type="application/ld+json">
@@ -30,8 +31,8 @@ SHOWN = """<html><body><h1>Soup</h1><h2>Ingredients</h2><ul><li>2 leeks</li><li>
 <h2>Instructions</h2><ol><li>Slice the leeks.</li><li>Boil them in the stock.</li></ol></body></html>"""
 
 
-@pytest.fixture
-def study(db: None) -> Study:
+@made_once
+def study() -> Study:
     study = builders.study("soups", of=demo_study.paper_scheme())
     sheet = actions.add_recipe(study=study, recipe=demo_study.demo_recipe("chili"))
     pages = read_files([("stated.html", STATED.encode()), ("shown.html", SHOWN.encode())])

@@ -25,6 +25,7 @@ from recipes.ingredient_states.models import Picture
 from recipes.ingredient_states.recipe_files import FileRefused, Graph, RecipeFile, graph_in, read_json, to_json
 from tests import builders
 from tests.builders import ApiOf, ClientOf
+from tests.databases import made_once
 
 RECIPES = demo_study.demo_recipes()
 DOT = (
@@ -33,8 +34,8 @@ DOT = (
 )
 
 
-@pytest.fixture
-def study(db: None) -> Study:
+@made_once
+def study() -> Study:
     source = (demo_study.ROOT / "schemes" / "ingredient-states.yaml").read_text(encoding="utf-8")
     scheme = annotating.store_scheme(spec=load_scheme(source), source=source)
     return annotating.create_study(slug="states", title="States", scheme=scheme, by=builders.user("mara"))

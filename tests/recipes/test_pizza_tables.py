@@ -72,6 +72,7 @@ from reports.queries import load
 from tests import builders, workbooks
 from tests.annotation.importing import labels_in
 from tests.builders import ApiOf, ClientOf
+from tests.databases import made_once
 from tests.judges.test_writing import ScriptedBackend, scripted, writing_judge
 from work import actions as work
 
@@ -121,8 +122,8 @@ def scheme_of(name: str) -> Scheme:
     return builders.scheme(doors.shipped_schemes()[name].read_text(encoding="utf-8"))
 
 
-@pytest.fixture
-def study(db: None) -> Study:
+@made_once
+def study() -> Study:
     return builders.study("pizzas", of=scheme_of("pizza-commonsense"), by=builders.user("mara"))
 
 

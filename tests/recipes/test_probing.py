@@ -41,6 +41,7 @@ from reports.stats.comparison import one_sided_mcnemar
 from reports.tables import ReportTable
 from tests import builders
 from tests.builders import ClientOf
+from tests.databases import made_once
 from tests.judges import helpers
 from tests.llm import tiny
 
@@ -236,8 +237,8 @@ def test_each_form_has_a_prompt_that_fits(name: str) -> None:
         check_against(prompt, scheme, "cloze")
 
 
-@pytest.fixture
-def annotated(db: None) -> Study:
+@made_once
+def annotated() -> Study:
     """Twelve omelettes with gold at each step; of the last one a step is open."""
     study = builders.study("states-here", of=builders.scheme(SCHEME))
     gold = Rater.objects.create(study=study, kind=Rater.Kind.GOLD, code="G")

@@ -38,6 +38,7 @@ from reports.data.arrays import MAJORITY, Filters
 from reports.models import FrozenError
 from tests import builders
 from tests.builders import ApiOf
+from tests.databases import made_once
 from tests.directions import astray
 
 pytestmark = pytest.mark.once
@@ -155,8 +156,8 @@ def say(rater: Rater, row: Row, answers: dict[tuple[str, str], str]) -> None:
     actions.record(assignment=assignment, answers=made, key=uuid.uuid4())
 
 
-@pytest.fixture
-def study(db: None) -> Study:
+@made_once
+def study() -> Study:
     """Coleslaw: cabbage stands in a document, carrots in another form, mustard and yeast in none; two people."""
     study = builders.study("slaw", of=demo_study.paper_scheme())
     names = ["cabbage", "carrots", "mustard", "yeast"]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from annotation.models import Study
+from tests.databases import made_once
 from tests.reports import studies
 
 
-@pytest.fixture
-def study(db: None) -> Study:
+@made_once
+def study() -> Study:
     return studies.study()

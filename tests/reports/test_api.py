@@ -24,6 +24,7 @@ from reports.stats.graph.agreement import THRESHOLDS
 from tests import builders
 from tests.annotation import workshop
 from tests.builders import ApiOf
+from tests.databases import made_once
 from tests.reports import studies
 from tests.reports.studies import answered, judge, rater, sheet
 
@@ -32,7 +33,7 @@ urlpatterns = [*config.urls.urlpatterns, path("api/v1/", include("reports.api.ur
 pytestmark = [pytest.mark.django_db, pytest.mark.urls(__name__), pytest.mark.once]
 
 
-@pytest.fixture
+@made_once
 def study() -> Study:
     """Two people, one simulated, and a judge on one recipe of three items."""
     made = studies.study()

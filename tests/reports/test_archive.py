@@ -43,6 +43,7 @@ from reports.tables import Head, ReportTable
 from reports.templatetags.reports import shown
 from tests import builders
 from tests.annotation.receiving import made_hook
+from tests.databases import made_once
 from tests.reports import studies
 from tests.reports.studies import answered, gold, judge, rater, sheet
 
@@ -78,7 +79,7 @@ def _equal_figures_are_drawn_once(
     monkeypatch.setattr(svg, "drawn", drawn)
 
 
-@pytest.fixture
+@made_once
 def study() -> Study:
     """Two people, a judge with scores, a gold; names that are hard for each of the forms."""
     study = studies.study()

@@ -22,14 +22,15 @@ from reports.frozen.recomputing import labels_of, recompute
 from reports.models import FrozenError, Report
 from reports.tables import Head, ReportTable
 from reports.templatetags.reports import changed
+from tests.databases import made_once
 from tests.reports import studies
 from tests.reports.studies import answered, gold, judge, rater, say, sheet
 
 pytestmark = pytest.mark.once
 
 
-@pytest.fixture
-def study(db: None) -> Study:
+@made_once
+def study() -> Study:
     """Two people, a judge and a gold over two sheets; eight cells twice."""
     study = studies.study()
     for title in ("Soup", "Stew"):

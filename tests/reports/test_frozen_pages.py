@@ -22,14 +22,15 @@ from reports.data import label_table
 from reports.models import Export, Report
 from tests import builders
 from tests.builders import ApiOf, ClientOf
+from tests.databases import made_once
 from tests.reports import studies
 from tests.reports.studies import answered, judge, rater, sheet
 
 pytestmark = pytest.mark.once
 
 
-@pytest.fixture
-def study(db: None) -> Study:
+@made_once
+def study() -> Study:
     """A person chose found, found, near; the judge found, absent, near, and was unsure of the second."""
     study = studies.study()
     soup = sheet(study, items=3, rows=1)

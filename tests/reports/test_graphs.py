@@ -27,6 +27,7 @@ from reports.tables import ReportTable
 from reports.tables import tables as tables_of
 from tests import builders
 from tests.builders import ClientOf
+from tests.databases import made_once
 
 pytestmark = pytest.mark.once
 
@@ -54,8 +55,8 @@ JUDGE = ["egg -> beaten egg", None]
 N = 12
 
 
-@pytest.fixture
-def study(db: None) -> Study:
+@made_once
+def study() -> Study:
     """Twelve recipes alike, so that there are enough for intervals; of the last A2 left a step open."""
     study = builders.study("states", of=builders.scheme(SCHEME))
     raters = [

@@ -31,6 +31,7 @@ from reports.exports import labels as long_form
 from reports.exports.making import path_of
 from reports.models import Export
 from tests import builders
+from tests.databases import made_once
 from tests.reports.studies import rater
 
 pytestmark = [pytest.mark.django_db, pytest.mark.once]
@@ -61,8 +62,8 @@ def _folder(settings: Settings, tmp_path: Path) -> None:
     settings.PALATE_EXPORTS = tmp_path / "exports"
 
 
-@pytest.fixture
-def study(db: None) -> Study:
+@made_once
+def study() -> Study:
     """Four rows; what A1 and a judge find in each. The last text is empty."""
     study = builders.study("texts", of=builders.scheme(SCHEME))
     sheet = annotating.add_sheet(study=study, title="One", columns={})

@@ -27,6 +27,7 @@ from tests import builders
 from tests.annotation.marked import studies
 from tests.annotation.marked.studies import BLOCKS, ENTRIES, TEXT, UNITS, bring, bring_rows, lines, packed, said
 from tests.builders import ApiOf, ClientOf
+from tests.databases import made_once
 from tests.reports.studies import rater
 
 pytestmark = [pytest.mark.django_db, pytest.mark.once]
@@ -41,8 +42,8 @@ def _folder(settings: Settings, tmp_path: Path) -> None:
     settings.PALATE_EXPORTS = tmp_path / "exports"
 
 
-@pytest.fixture
-def study(db: None) -> Study:
+@made_once
+def study() -> Study:
     """Two rows; a person with an odd name and another one, a judge and the gold."""
     study = studies.study()
     bring_rows(study, lines({"id": 7, "text": TEXT, "label": []}))

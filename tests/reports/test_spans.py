@@ -23,6 +23,7 @@ from reports.tables import ReportTable
 from reports.tables import tables as tables_of
 from tests import builders
 from tests.builders import ClientOf
+from tests.databases import made_once
 from tests.reports.test_values import CLOSED, researcher
 
 pytestmark = pytest.mark.once
@@ -55,8 +56,8 @@ SAID: dict[str, tuple[str | None, ...]] = {
 }
 
 
-@pytest.fixture
-def study(db: None) -> Study:
+@made_once
+def study() -> Study:
     return made_study(SCHEME, SAID)
 
 

@@ -34,6 +34,7 @@ from reports.tables import ReportTable
 from reports.tables import tables as tables_of
 from tests import builders
 from tests.builders import ClientOf
+from tests.databases import made_once
 
 pytestmark = pytest.mark.once
 
@@ -66,8 +67,8 @@ sections:
 ENGINES = ("bing", "brave", "bing", "")
 
 
-@pytest.fixture
-def study(db: None) -> Study:
+@made_once
+def study() -> Study:
     """Two people, a judge and a gold over four rows with one step each; what they say is in `SAID`."""
     study = builders.study("steps", of=builders.scheme(SCHEME))
     sheet = actions.add_sheet(study=study, title="Soup", columns={"steps": [{"step": "mix"}]})

@@ -24,6 +24,7 @@ from reports.data.arrays import Filters
 from reports.exports import making
 from reports.models import Export
 from tests import builders
+from tests.databases import made_once
 from tests.reports.studies import rater
 
 pytestmark = [pytest.mark.django_db, pytest.mark.once]
@@ -53,7 +54,7 @@ def _folder(settings: Settings, tmp_path: Path) -> None:
     settings.PALATE_EXPORTS = tmp_path / "exports"
 
 
-@pytest.fixture
+@made_once
 def study() -> Study:
     """Each word is a row, a column, a facet, a note, a text and a record's part; “NA” is an option, too."""
     study = builders.study("remarks", of=builders.scheme(SCHEME))

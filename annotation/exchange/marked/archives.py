@@ -23,7 +23,7 @@ from typing import Any, BinaryIO
 from annotation.exchange.json_reading import objects_of_lines, text_of
 from annotation.exchange.marked import cas_json, webanno_tsv
 from annotation.exchange.marked.brat import MARKS, TEXT, BratSource
-from annotation.exchange.marked.conll import ENDING, ConllSource
+from annotation.exchange.marked.conll import ENDING
 from annotation.exchange.marked.documents import Document, Source
 from annotation.exchange.marked.json_objects import document_as_told
 from annotation.exchange.marked.layers import Layered, Layers, given_of
@@ -35,7 +35,8 @@ from base.sentences import gettext_noop
 NOBODY = "INITIAL_CAS"  # the document before anybody marked anything
 CURATED = "CURATION_USER"
 TOLD = "palate.jsonl"
-_Told = Mapping[str, Sequence[Mapping[str, Any]]]
+Told = Sequence[Mapping[str, Any]]  # what our own ZIP says of each document of a file, in their order
+Opened = Callable[[BinaryIO, str, Told], Source | None]  # makes a source of a file of a ZIP; None for no marked words
 _MOST_FILES = 20_000
 NO_FORMAT = gettext_noop(
     "“%(file)s” has no document of INCEpTION that can be read here: export the project with the secondary format "
@@ -115,15 +116,14 @@ def read_document(data: bytes, name: str) -> Layered:
 
 @dataclass(frozen=True)
 class SeveralSource:
-    """Files of JSON or CoNLL in a ZIP, one a person. `opened`: makes a source of one, None if it has no marked words;
-    `told`: what our own says of each."""
+    """Files of JSON or CoNLL in a ZIP, one a person. `told`: what our own says of each."""
 
     stream: BinaryIO
     name: str
     paths: tuple[str, ...]
-    opened: Callable[[BinaryIO, str], Source | None]
-    raters_of_files: tuple[str, ...] = ()
-    told: _Told = field(default_factory=dict)
+    opened: Opened
+    raters_of_files: tuple[str, ...]
+    told: Mapping[str, Told]
 
     def documents(self, problems: Problems) -> Iterator[Document]:
         with Zip(self.stream, self.name) as packed:
@@ -131,7 +131,7 @@ class SeveralSource:
             for path in self.paths:
                 data = packed.read(path)
                 problems.begin_part(before, path)
-                source = self.opened(io.BytesIO(data), path)
+                source = self.opened(io.BytesIO(data), path, self.told.get(path, ()))
                 if source is None and data.strip():  # an empty file is of somebody who has finished nothing
                     raise TableError(
                         gettext_noop(
@@ -141,8 +141,6 @@ class SeveralSource:
                         part=path,
                         file=self.name,
                     )
-                if isinstance(source, ConllSource):
-                    source = replace(source, told=self.told.get(path, ()))
                 if source is not None:
                     for document in source.documents(_Further(self.name, of=problems, by=before)):
                         yield replace(document, line=document.line + before)
@@ -165,9 +163,7 @@ class _Further(Problems):
 _OF_INCEPTION = re.compile(r"(?:.*/)?(annotation|curation)/([^/]+)/([^/]+)\.(\w+)")
 
 
-def source_of(
-    stream: BinaryIO, name: str, opened: Callable[[BinaryIO, str], Source | None], *, max_bytes: int
-) -> Source | None:
+def source_of(stream: BinaryIO, name: str, opened: Opened, *, max_bytes: int) -> Source | None:
     """The documents in a ZIP; None where it has none of these programs.
 
     Raises:
@@ -185,9 +181,7 @@ def source_of(
         ) from error
 
 
-def _source_in(
-    packed: Zip, stream: BinaryIO, opened: Callable[[BinaryIO, str], Source | None], max_bytes: int
-) -> Source | None:
+def _source_in(packed: Zip, stream: BinaryIO, opened: Opened, max_bytes: int) -> Source | None:
     name, paths = packed.name, [path for path in packed.paths if not is_hidden(path)]
     check = partial(packed.check, max_bytes=max_bytes, max_files=_MOST_FILES)
     if found := [match for path in paths if (match := _OF_INCEPTION.fullmatch(path))]:
@@ -208,14 +202,14 @@ def _source_in(
     check(paths := [path for path in paths if path.endswith((".json", ".jsonl", ENDING))])
     is_conll = any(path.endswith(ENDING) for path in paths)
     paths = [path for path in paths if path != TOLD or not is_conll]  # else it is of somebody who is called so
-    sources = [source for path in paths if (source := opened(io.BytesIO(packed.read(path)), path))]
+    sources = [source for path in paths if (source := opened(io.BytesIO(packed.read(path)), path, ()))]
     if not sources:
         return None
     raters = dict.fromkeys(rater for source in sources for rater in source.raters_of_files)
     return SeveralSource(stream, name, tuple(paths), opened, tuple(raters), _told(packed) if is_conll else {})
 
 
-def _told(packed: Zip) -> _Told:
+def _told(packed: Zip) -> Mapping[str, Told]:
     """What our own ZIP says of its documents, by their files and in their order there; nothing of another one."""
     data = packed.read(TOLD) if TOLD in packed.paths else b""
     found: dict[str, list[Mapping[str, Any]]] = {}
@@ -225,7 +219,7 @@ def _told(packed: Zip) -> _Told:
     return found
 
 
-def _inception(stream: BinaryIO, name: str, found: list[re.Match[str]], told: _Told) -> InceptionSource:
+def _inception(stream: BinaryIO, name: str, found: list[re.Match[str]], told: Mapping[str, Told]) -> InceptionSource:
     members = []
     for match in found:
         path, folder, row, who, ending = match[0], *match.groups()

@@ -10,17 +10,18 @@ Nobody is named in them.
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, NamedTuple
 
+from annotation.exchange.decoding import decoded
 from annotation.exchange.marked.documents import Document, Given, Span
-from annotation.exchange.tables import Problems, TableError
+from annotation.exchange.tables import Problems
 from annotation.exchange.zips import Zip
 from base.sentences import gettext_noop
 
 TEXT, MARKS = ".txt", ".ann"
-_BOM = "\ufeff"
 _MARKED = re.compile(r"T\d+\t(\S+) (\d{1,9}) (\d{1,9})\t(.*)")
 # What else a line of brat may be: relations, events, attributes and what is normalised or equal; notes are passed over.
 _MORE = {"R": "relations", "*": "relations", "E": "events", "A": "attributes", "M": "attributes", "N": "normalisations"}
@@ -42,9 +43,10 @@ class BratSource:
         with Zip(self.stream, self.name) as packed:
             before = 0
             for stem in self.stems:
-                text, marks = (_decoded(packed.read(stem + ending), stem + ending) for ending in (TEXT, MARKS))
+                data = packed.read(stem + TEXT)
+                text, marks = decoded(data, stem + TEXT), decoded(packed.read(stem + MARKS), stem + MARKS)
                 problems.begin_part(before, stem + MARKS)
-                yield _document(text, marks, stem, before, problems)
+                yield _document(text, marks, stem, before, problems, has_bom=data.startswith(BOM_UTF8))
                 before += marks.count("\n") + 1
 
 
@@ -59,9 +61,9 @@ class _Mark(NamedTuple):
         return start >= 0 and self.words == text[start:end].split()
 
 
-def _document(text: str, marks: str, stem: str, before: int, problems: Problems) -> Document:
+def _document(text: str, marks: str, stem: str, before: int, problems: Problems, *, has_bom: bool) -> Document:
     found, more = list[_Mark](), dict[str, str]()
-    for number, line in enumerate(marks.removeprefix(_BOM).split("\n"), before + 1):
+    for number, line in enumerate(marks.split("\n"), before + 1):
         if match := _MARKED.fullmatch(line.rstrip("\r")):
             span = Span(int(match[2]), int(match[3]), match[1])
             found.append(_Mark(number, span, match[4].split()))
@@ -72,8 +74,7 @@ def _document(text: str, marks: str, stem: str, before: int, problems: Problems)
         elif line[:1] in _MORE:
             more[_MORE[line[0]]] = "-"  # a column that nothing reads, so that it is named
     by = 0
-    if text.startswith(_BOM):
-        text = text.removeprefix(_BOM)
+    if has_bom:
         by = max((1, 0), key=lambda by: sum(mark.is_in(text, by) for mark in found))
     spans = []
     for mark in found:
@@ -90,14 +91,3 @@ def _document(text: str, marks: str, stem: str, before: int, problems: Problems)
                 words=" ".join(mark.words)[:80],
             )
     return Document(before, stem, text, (Given(spans=tuple(spans)),), known=more)
-
-
-def _decoded(data: bytes, path: str) -> str:
-    try:
-        return data.decode()
-    except UnicodeDecodeError as error:
-        raise TableError(
-            gettext_noop("Line %(line)s of “%(file)s” is not UTF-8 text."),
-            line=data[: error.start].count(b"\n") + 1,
-            file=path,
-        ) from error

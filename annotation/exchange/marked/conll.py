@@ -21,7 +21,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, BinaryIO, NamedTuple
 
-from annotation.exchange.json_reading import decoded, text_of
+from annotation.exchange.decoding import decoded
+from annotation.exchange.json_reading import text_of
 from annotation.exchange.marked.documents import Document, Given, Span
 from annotation.exchange.marked.json_objects import document_as_told
 from annotation.exchange.tables import Problems
@@ -115,12 +116,14 @@ class ConllSource:
             line = decoded(raw, self.name, number)
             cells = _cells(line)
             is_begun = cells[0].startswith(_BEGINS)
-            if is_begun or (are_sentences and cells == [""]):
-                if begun or tokens:
-                    yield *(begun or (tokens[0].line, "")), tokens
-                named = _NAMED.match(line)
-                begun, tokens = (number, named[1] if named else "") if is_begun else None, []
-            elif cells != [""] and not _is_comment(cells):
+            if is_begun or cells == [""]:
+                is_new = True
+                if is_begun or are_sentences:
+                    if begun or tokens:
+                        yield *(begun or (tokens[0].line, "")), tokens
+                    named = _NAMED.match(line)
+                    begun, tokens = (number, named[1] if named else "") if is_begun else None, []
+            elif not _is_comment(cells):
                 if not _is_token(cells):
                     problems.add(
                         number,
@@ -130,7 +133,7 @@ class ConllSource:
                         words=line.strip()[:80],
                     )
                 tokens.append(_Token(number, cells[0], cells[-1], is_new))
-            is_new = is_begun or cells == [""]
+                is_new = False
         if begun or tokens:
             yield *(begun or (tokens[0].line, "")), tokens
 

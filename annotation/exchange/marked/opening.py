@@ -41,21 +41,23 @@ def _opened(stream: BinaryIO, of: type[MarkedTable], *, name: str, max_bytes: in
     elif is_webanno(start) or is_cas(start):
         check_size(stream, name=name, max_bytes=max_bytes)
         source = archives.InceptionSource(stream, name)
+    elif is_conll(start, name):  # whose first token may be a bracket
+        check_size(stream, name=name, max_bytes=max_bytes)
+        source = ConllSource(stream, name)
     elif _JSON.match(start):
         check_size(stream, name=name, max_bytes=max_bytes)
         source = _of_json(stream, name)
-    elif is_conll(start, name):
-        check_size(stream, name=name, max_bytes=max_bytes)
-        source = ConllSource(stream, name)
     else:
         return None
     return opened(source, of, FileTable(stream, name, "utf-8", "", ())) if source is not None else None
 
 
-def _of_one(stream: BinaryIO, name: str) -> Source | None:
+def _of_one(stream: BinaryIO, name: str, told: archives.Told) -> Source | None:
     """A file of a ZIP."""
     stream.seek(0)
-    return ConllSource(stream, name, _who(name)) if is_conll(stream.read(_FIRST), name) else _of_json(stream, name)
+    if is_conll(stream.read(_FIRST), name):
+        return ConllSource(stream, name, _who(name), told)
+    return _of_json(stream, name)
 
 
 def _who(name: str) -> str:

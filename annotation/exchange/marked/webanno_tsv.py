@@ -15,6 +15,7 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from annotation.exchange.decoding import decoded
 from annotation.exchange.marked.layers import Layered, Stretch, is_of_tokens
 from annotation.exchange.marked.texts import Utf16
 from annotation.exchange.tables import TableError
@@ -64,14 +65,7 @@ def read(data: bytes, name: str) -> Layered:
     Raises:
         TableError: it is no such document, or broken.
     """
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise TableError(
-            gettext_noop("Line %(line)s of “%(file)s” is not UTF-8 text."),
-            line=data[: error.start].count(b"\n") + 1,
-            file=name,
-        ) from error
+    text = decoded(data, name)
     layers, width = list[_Layer](), 3
     reading, passed_over = _Reading(), set[str]()
     for number, line in enumerate(text.split("\n"), 1):

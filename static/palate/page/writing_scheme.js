@@ -107,11 +107,11 @@ document.addEventListener("click", async (event) => {
   event.preventDefault();
   const which = from.dataset.begin || list?.value || "";
   coming?.abort();
-  const mine = new AbortController();
-  coming = mine;
-  const answer = await fetch(`${said.texts}?begin=${encodeURIComponent(which)}`, mine).catch(() => null);
+  coming = new AbortController();
+  const { signal } = coming;
+  const answer = await fetch(`${said.texts}?begin=${encodeURIComponent(which)}`, { signal }).catch(() => null);
   const given = answer?.ok && !answer.redirected ? await answer.text().catch(() => null) : null;
-  if (mine.signal.aborted) return;
+  if (signal.aborted) return;
   if (given === null) return failed((answer ? said.loggedOut : said.unanswered) ?? "");
   write(given, 0, text.value.length);
   text.setSelectionRange(0, 0);

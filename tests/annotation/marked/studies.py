@@ -63,9 +63,9 @@ def lines(*objects: Mapping[str, Any]) -> bytes:
     return "".join(json.dumps(of, ensure_ascii=False) + "\n" for of in objects).encode()
 
 
-def packed(files: Mapping[str, bytes]) -> bytes:
+def packed(files: Mapping[str, bytes], method: int = zipfile.ZIP_STORED) -> bytes:
     out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
+    with zipfile.ZipFile(out, "w", method) as archive:
         for path, data in files.items():
             archive.writestr(path, data)
     return out.getvalue()

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
+from annotation.exchange.json_tables import open_rows
 from annotation.exchange.marked.conll import ConllSource, can_say, is_conll, tokens_of, written
 from annotation.exchange.marked.documents import Document, Span
 from annotation.exchange.row_imports import ImportRefused
@@ -70,6 +71,21 @@ def test_where_no_document_begins_each_sentence_is_one_and_documents_may_have_na
     ]
     named = read("\ufeff-DOCSTART- (947testa CRICKET) O\n\nA O\n\nB O\n")
     assert [(one.name, one.text) for one in named] == [("947testa CRICKET", "A\nB")]
+
+
+def test_a_comment_between_two_sentences_does_not_join_them() -> None:
+    """Two names of two sentences were one."""
+    [document] = read("-DOCSTART- O\n\n# id 1\nLech I-PER\n\n# id 2\nAnn I-PER\n# a comment\nLee I-PER\n")
+    assert document.text == "Lech\nAnn Lee"
+    assert spans(document) == [(0, 4, "PER"), (5, 12, "PER")]
+
+
+@pytest.mark.parametrize("bracket", ["[", "{"])
+def test_a_file_may_begin_with_a_bracket_that_is_a_token(bracket: str) -> None:
+    """It was taken for JSON."""
+    file = f"{bracket} -X- O O\nLech NNP I-NP B-PER\n".encode()
+    table = open_rows(io.BytesIO(file), name="news.txt", max_bytes=2**20)
+    assert [line.cells for line in table.lines(Problems("news.txt"))] == [["1", f"{bracket} Lech"]]
 
 
 @pytest.mark.parametrize(

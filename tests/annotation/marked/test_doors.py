@@ -12,11 +12,13 @@ from django.core.management import call_command
 from django.urls import reverse
 from pytest_django import Settings
 
+from annotation.exchange.background import is_large
 from annotation.models import Import, Study
 from tests import builders
 from tests.annotation.marked import studies
 from tests.annotation.marked.studies import ENTRIES, TEXT, UNITS, lines, packed, said
 from tests.builders import ApiOf, ClientOf
+from tests.databases import made_once
 from work import actions as work
 
 pytestmark = [pytest.mark.django_db, pytest.mark.once]
@@ -27,8 +29,8 @@ BOTH = packed({"anna.jsonl": OF_ANNA, "ben.jsonl": OF_BEN})
 FOUND = {("7", "anna", "names"): ENTRIES, ("7", "ben", "names"): ENTRIES[:2]}
 
 
-@pytest.fixture
-def study(db: None) -> Study:
+@made_once
+def study() -> Study:
     return builders.study("news", of=builders.scheme(studies.SCHEME), by=builders.user("mara"))
 
 
@@ -104,3 +106,12 @@ def test_a_zip_that_unpacks_to_much_is_for_a_worker(
     sent = {what: SimpleUploadedFile("news.zip", out.getvalue())}
     assert api_of(manager(study)).post(api, sent, format="multipart").status_code == 202
     assert Import.objects.filter(study=study, state="running").count() == 2
+
+
+def test_a_large_zip_is_not_looked_into_while_its_page_waits(settings: Settings) -> None:
+    """A list of two million files took 17 seconds and 1.7 GiB."""
+    settings.PALATE_IMPORT_AT_ONCE = 1000
+    file = SimpleUploadedFile("news.zip", packed({"anna.jsonl": lines({"id": 7, "text": "a" * 2000, "label": []})}))
+    file.close()
+    assert is_large({"labels": file})
+    assert not is_large({"labels": None})

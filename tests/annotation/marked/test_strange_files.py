@@ -7,7 +7,7 @@ import json
 import time
 import tracemalloc
 import zipfile
-from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import pytest
@@ -320,14 +320,7 @@ def test_texts_come_in_whatever_is_marked_in_them_and_a_line_without_one_is_told
 # --- ZIPs ------------------------------------------------------------------------------------------------------------
 
 AT = lines({"id": 7, "text": "Ann", "label": [[0, 3, "PER"]]})
-
-
-def zipped(files: Mapping[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", method) as archive:
-        for path, data in files.items():
-            archive.writestr(path, data)
-    return out.getvalue()
+zipped = partial(packed, method=zipfile.ZIP_DEFLATED)
 
 
 @pytest.mark.parametrize("how", [open_labels, open_rows])
@@ -345,7 +338,7 @@ def test_a_zip_never_unpacks_to_more_than_it_says(how: Any) -> None:
     finally:
         tracemalloc.stop()
     with pytest.raises(TableError, match="cannot be unpacked: it is locked or broken"):
-        how(io.BytesIO(zipped({"anna.jsonl": AT}, zipfile.ZIP_LZMA)), name="news.zip", max_bytes=2**20)
+        how(io.BytesIO(packed({"anna.jsonl": AT}, zipfile.ZIP_LZMA)), name="news.zip", max_bytes=2**20)
 
 
 @pytest.mark.parametrize("how", [open_labels, open_rows])

@@ -26,6 +26,7 @@ from reports.hiring.cells import judge_cells
 from reports.models import Accepted, Certificate, Revocation, Split, Takeover
 from tests import builders
 from tests.builders import ApiOf, ClientOf
+from tests.databases import made_once
 from tests.reports.hiring import simulated
 from tests.reports.hiring.simulated import World
 from tests.reports.hiring.test_fitted import LEXICAL, at_work
@@ -34,7 +35,7 @@ pytestmark = pytest.mark.django_db
 FAR = datetime.date(2099, 1, 1)
 
 
-@pytest.fixture
+@made_once
 def world() -> World:
     return simulated.world(n_sheets=1, n_rows=24, n_labelled=12, unsure=0.0)
 

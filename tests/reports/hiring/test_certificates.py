@@ -40,6 +40,7 @@ from reports.models import Certificate, Export, Revocation, Split, TestLook
 from reports.queries import label_table
 from tests import builders
 from tests.builders import ApiOf, ClientOf
+from tests.databases import made_once
 from tests.reports.hiring import simulated
 from tests.reports.hiring.simulated import World
 
@@ -48,7 +49,7 @@ FAR = datetime.date(2099, 1, 1)
 LEXICAL = "questions: {claims.made: {lexical: {in: [paragraph], same: made, part: made, none: other}}}"
 
 
-@pytest.fixture
+@made_once
 def world() -> World:
     made = simulated.world(n_sheets=1, n_rows=24, n_labelled=22, unsure=0.0)
     actions.draw_split(study=made.study, unit="row", share=60, seed=3, by=made.manager)

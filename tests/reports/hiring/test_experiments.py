@@ -20,6 +20,7 @@ from annotation.queries.experiments import Seat, drawn_seats
 from reports.hiring import experiments, queries
 from reports.stats.hiring.exposure import detectable_shift, effect
 from tests.builders import ApiOf, ClientOf
+from tests.databases import made_once
 from tests.reports.hiring import simulated
 from tests.reports.hiring.simulated import OTHER, World
 
@@ -41,8 +42,8 @@ def test_half_of_each_persons_rows_and_sheets_are_drawn_by_the_seed() -> None:
     assert np.all(np.abs(often - 0.5) < 0.11)
 
 
-@pytest.fixture
-def world(db: None) -> World:
+@made_once
+def world() -> World:
     return simulated.world(unsure=0.5)
 
 

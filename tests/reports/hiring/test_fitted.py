@@ -20,6 +20,7 @@ from judges.models import FittedCalibration, Judge, Origin, Run
 from reports.hiring import actions, queries
 from reports.models import Split, TestLook
 from tests.builders import ClientOf
+from tests.databases import made_once
 from tests.reports.hiring import simulated
 from tests.reports.hiring.simulated import World
 from work.states import RunState
@@ -29,7 +30,7 @@ FAR = datetime.date(2099, 1, 1)
 LEXICAL = "questions: {claims.made: {lexical: {in: [paragraph], same: made, part: made, none: other}}}"
 
 
-@pytest.fixture
+@made_once
 def world() -> World:
     return simulated.world(n_sheets=1, n_rows=24, n_labelled=22, unsure=0.2)
 
