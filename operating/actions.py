@@ -7,14 +7,11 @@ import logging
 import os
 import struct
 import zlib
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, ZipFile
 
-from allauth.mfa.adapter import get_adapter
-from allauth.mfa.models import Authenticator
 from django.conf import settings
 from django.core.cache import cache
 from django.core.management.color import no_style
@@ -22,20 +19,17 @@ from django.db import DataError, IntegrityError, connection, transaction
 from django.db.models import Model
 from django.utils.translation import gettext as _
 
-from accounts.adapters import Unreadable
 from annotation.actions import note
-from annotation.models import AuditEvent, Webhook
+from annotation.models import AuditEvent
 from annotation.people import mail
-from annotation.webhooks import signing
 from base import ciphers, files
-from operating import backups, queries, tables
+from operating import backups, encrypted, queries, tables
 from operating.backups import BackupError, Manifest
 from work import queries as work
 
 log = logging.getLogger(__name__)
 
 _MAIL_AGAIN = 6 * 3600  # seconds
-_ENCRYPTED_OF_A_FACTOR = {"secret", "seed"}  # of an app that shows codes, and of recovery codes
 
 
 # --- backups ---------------------------------------------------------------------------------------------------------
@@ -199,32 +193,17 @@ def reencrypt() -> tuple[int, list[str]]:
 
     People and programs go on meanwhile: who uses a recovery code just then waits for a moment.
 
-    Returns: how many secrets lie encrypted by `SECRET_KEY` now, and which could be read by none of the keys.
+    Returns: how many secrets lie encrypted by `SECRET_KEY` now, and whose can be read by none of the keys.
     """
-    factors = get_adapter()
     n, unread = 0, []
-
-    def anew(stored: str, read: Callable[[str], str], write: Callable[[str], str], what: str) -> str:
-        nonlocal n
+    for row in encrypted.holders(locked=True):
         try:
-            secret = read(stored)
-        except (Unreadable, ciphers.Unreadable):
-            unread.append(what)
-            return stored
-        n += 1
-        return write(secret)
-
-    for one in Authenticator.objects.select_for_update(of=("self",)).order_by("pk"):
-        for name in _ENCRYPTED_OF_A_FACTOR & one.data.keys():
-            what = f"{one.get_type_display()} of user #{one.user_id}"
-            one.data[name] = anew(one.data[name], factors.decrypt, factors.encrypt, what)
-        one.save(update_fields=["data"])
-    for hook in Webhook.objects.select_for_update(of=("self",)).order_by("pk"):
-        what = f"webhook #{hook.pk}"
-        hook.secret = anew(hook.secret, signing.unlocked, signing.locked_up, what)
-        if hook.earlier_secret:
-            hook.earlier_secret = anew(hook.earlier_secret, signing.unlocked, signing.locked_up, what)
-        hook.save(update_fields=["secret", "earlier_secret"])
+            secrets = encrypted.decrypted(row)
+        except ciphers.Unreadable:
+            unread.append(encrypted.name_of(row))
+            continue
+        encrypted.encrypt(row, secrets)
+        n += len(secrets)
     note(AuditEvent.Kind.ADMIN, what=f"secrets encrypted by another key: {n}")
     return n, unread
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from allauth.mfa.models import Authenticator
@@ -14,6 +15,7 @@ from pytest_django import Settings
 from annotation.models import AuditEvent, Webhook
 from annotation.webhooks import actions as webhooks
 from annotation.webhooks import signing
+from tests import builders
 from tests.builders import Leases
 
 
@@ -52,3 +54,19 @@ def test_what_no_key_reads_is_named_and_stays(leases: Leases, settings: Settings
         call_command("reencrypt", stdout=StringIO())
 
     assert Authenticator.objects.get().data == stored
+
+
+def test_who_restores_under_another_key_is_told(transactional_db: None, settings: Settings, tmp_path: Path) -> None:
+    """Whoever has a second factor was locked out, every owner perhaps, and nothing said so before they tried."""
+    settings.PALATE_EXPORTS, settings.PALATE_UPLOADS = tmp_path / "exports", tmp_path / "uploads"
+    leases = builders.leases()
+    TOTP.activate(leases.anna, "JBSWY3DPEHPK3PXP")
+    call_command("backup", str(tmp_path / "b.zip"), stdout=StringIO())
+    told = StringIO()
+    for key in (settings.SECRET_KEY, "another-key-of-the-installation"):
+        call_command("flush", interactive=False, verbosity=0)
+        settings.SECRET_KEY = key
+        assert told.getvalue() == ""
+        call_command("restore", str(tmp_path / "b.zip"), stdout=StringIO(), stderr=told)
+
+    assert f"of user #{leases.anna.pk}. Set the one" in told.getvalue()
