@@ -326,9 +326,11 @@ def test_the_alarm_is_logged_each_time_and_mailed_once(
         with pytest.raises(SystemExit) as ended:
             call_command("watch_queues")
         assert ended.value.code == 1
-    assert "“cpu” 3 pieces of work wait, and for 11 minutes" in capsys.readouterr().out
+    assert (
+        "Work waits on the queue “cpu” (items: 3), and no worker has taken any for 11 min." in capsys.readouterr().out
+    )
     [sent] = mail.outbox
-    assert (sent.to, "11 minutes" in sent.body) == (["ops@example.org"], True)
+    assert (sent.to, "11 min." in sent.body) == (["ops@example.org"], True)
     said = [line for line in lines.found if line["logger"] == "operating.actions"]
     assert [(line["level"], line["queue"]) for line in said] == [("ERROR", "cpu")] * 2
     # It moves, and stands still again: that is another alarm.
