@@ -77,13 +77,15 @@ def test_no_text_stands_in_a_line(lines: Lines, caplog: pytest.LogCaptureFixture
 
     told = ("redis://:**@redis:6379/0", OSError(SECRET), SECRET)
     logging.getLogger("celery.worker").error("Cannot connect to %s: %s.\n%s", *told)
+    logging.getLogger("django.request").error("%s: %s", "Service Unavailable", "/readyz")
 
     assert [line["message"] for line in lines.found] == [
-        "… could not be done: …",
+        "… could not be done: builtins.ValueError",
         "…: 3 cells, 0.2 s",
         "Not Found: …",
         "Task work.tasks.x raised: …",
-        "Cannot connect to redis://:**@redis:6379/0: ….\n…",
+        "Cannot connect to redis://:**@redis:6379/0: builtins.OSError.\n…",
+        "Service Unavailable: …",
     ]
     crooked = logging.LogRecord("work", logging.INFO, "", 0, "%d of %s", ("three", SECRET), None)
     assert logs.message_of(crooked) == "… of …"
