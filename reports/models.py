@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q, QuerySet
 from django.urls import reverse
-from django.utils.functional import cached_property
-from django.utils.translation import gettext as _
+from django.utils.functional import Promise, cached_property
 from django.utils.translation import gettext_lazy
 
 from annotation.models import Study
@@ -41,24 +40,29 @@ __all__ = [
 ]
 
 
+T = TypeVar("T", bound="Frozen")
+
+
 class FrozenError(Exception):
-    """Something was about to change a frozen report."""
+    """Something was about to change what is frozen."""
 
 
-class ReportQuerySet(QuerySet["Report"]):
+class FrozenQuerySet(QuerySet[T]):
     def update(self, **kwargs: Any) -> NoReturn:
-        raise FrozenError(_("A frozen report is never changed."))
+        raise FrozenError(self.model.NEVER)
 
 
-class Report(models.Model):
-    """A report as it was on one day, with all that it takes to compute it again. It is never changed.
+class Frozen(models.Model):
+    """Numbers and words as they were on one day, with all that it takes to compute them again. It is never changed.
 
     `results` is `Contents.content`, and `labels` a packed `LabelTable`: the results are a function of the labels, the
     filters and the language alone. `save` and the query set refuse a change; so does a trigger of the database
     (`reports.frozen.guards`).
     """
 
-    study = models.ForeignKey(Study, models.PROTECT, related_name="reports")
+    NEVER: str | Promise  # the sentence of a refusal
+
+    study: models.ForeignKey[Any, Study]
     title = models.CharField(gettext_lazy("title"), max_length=200)
     filters = models.JSONField(default=dict)
     language = models.CharField(max_length=16)
@@ -68,13 +72,13 @@ class Report(models.Model):
     results_digest = models.CharField(max_length=64, help_text=gettext_lazy("SHA-256 of all texts and numbers."))
     code_version = models.CharField(max_length=60)
     libraries = models.JSONField(default=dict)
-    seeds = models.JSONField(default=dict)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
-    objects = ReportQuerySet.as_manager()
+    objects = FrozenQuerySet.as_manager()
 
     class Meta:
+        abstract = True
         ordering = ["-created_at", "-pk"]
 
     def __str__(self) -> str:
@@ -82,8 +86,17 @@ class Report(models.Model):
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         if not self._state.adding:
-            raise FrozenError(_("A frozen report is never changed."))
+            raise FrozenError(self.NEVER)
         super().save(*args, **kwargs)
+
+
+class Report(Frozen):
+    """A report."""
+
+    NEVER = gettext_lazy("A frozen report is never changed.")
+
+    study = models.ForeignKey(Study, models.PROTECT, related_name="reports")
+    seeds = models.JSONField(default=dict)
 
 
 class Export(work.Run):

@@ -110,9 +110,12 @@ class Then(Now):
     @property
     def _taken_back(self) -> QuerySet[PastSubmission]:
         """Of work: the submission that stood then and was taken back since."""
-        return PastSubmission.objects.filter(
-            assignment=OuterRef("pk"), submitted_at__lte=self.moment, until__gt=self.moment
-        )
+        return self._submitted_before.filter(until__gt=self.moment)
+
+    @property
+    def _submitted_before(self) -> QuerySet[PastSubmission]:
+        """Of work: submissions by then that were taken back, then or since."""
+        return PastSubmission.objects.filter(assignment=OuterRef("pk"), submitted_at__lte=self.moment)
 
     @property
     def state(self) -> Case:
@@ -133,7 +136,8 @@ class Then(Now):
         changed = self._touched.exclude(
             before=None, value_before=None, skip_before="", after=None, value_after=None, skip_after=""
         )
-        return Q(started_at__lte=self.moment) | Q(submitted_at__lte=self.moment) | Q(Exists(changed))
+        submitted = Q(submitted_at__lte=self.moment) | Q(Exists(self._submitted_before))
+        return Q(started_at__lte=self.moment) | submitted | Q(Exists(changed))
 
     @property
     def _touched(self) -> QuerySet[LabelEvent]:

@@ -101,9 +101,25 @@ class Site:
             assert self.workers[-1].poll() is None, self.log.read_text()[-4000:]
             time.sleep(0.05)
 
+    def measure_start(self) -> float:
+        """Seconds until the first of two workers that start together has claimed something, on this machine as busy as
+        it is. They are killed."""
+        began = time.monotonic()
+        workers = [self.start_worker(), self.start_worker()]
+        self.wait_for("claimed")
+        taken = time.monotonic() - began
+        for worker in workers:
+            self.kill(worker)
+        return taken
+
     def count(self, state: str) -> int:
         ((number,),) = self.query(f"SELECT count(*) FROM {self.table} WHERE state = '{state}'")
         return int(number)
+
+    def is_at_work(self, worker: subprocess.Popen[bytes]) -> bool:
+        """Whether a process of this worker has claimed something. What a killed one had stays claimed for a while."""
+        claimed = self.query(f"SELECT worker FROM {self.table} WHERE state = 'claimed'")
+        return any(_group_of(int(name.rpartition(":")[2])) == worker.pid for (name,) in claimed)
 
     def query(self, sql: str) -> list[tuple[Any, ...]]:
         raise NotImplementedError
@@ -116,6 +132,14 @@ class Site:
         for worker in self.workers:
             if worker.poll() is None:
                 self.kill(worker)
+
+
+def _group_of(process: int) -> int | None:
+    """The process group; None where there is no such process any more."""
+    try:
+        return os.getpgid(process)
+    except ProcessLookupError:
+        return None
 
 
 class SQLiteSite(Site):

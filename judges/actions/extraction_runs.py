@@ -11,8 +11,9 @@ from django.utils.translation import gettext as _
 from annotation.actions import Refused, note_key, refuse_while_shown
 from annotation.models import Row, Study, User
 from annotation.queries.schemes import block_kinds
+from judges.actions import spending
 from judges.actions.keeping import hold, hold_model, refuse_archived
-from judges.actions.spending import raise_limits, refuse_limits, stored_prices
+from judges.actions.spending import refuse_limits, stored_prices
 from judges.extraction import extracting, prompts
 from judges.extraction import queries as extraction_queries
 from judges.methods import prompting
@@ -148,7 +149,7 @@ def resume_extraction(
     enqueue: bool = True,
 ) -> None:
     """Go on with the documents that are left, failed ones included. `enqueue`: as for `start_extraction`;
-    `most_tokens`, `most_cost`, `without`: as for `raise_limits`.
+    `most_tokens`, `most_cost`, `without`: as for `spending.resume`.
 
     Raises:
         Refused: nothing is left, another run of the extractor is at work, the run has spent what it may, or the
@@ -157,7 +158,5 @@ def resume_extraction(
     Study.objects.select_for_update().get(pk=run.study_id)
     _refuse_if_at_work(run.study, run.extractor)
     _refuse_unready(run.study, run.extractor)
-    raise_limits(run, most_tokens=most_tokens, most_cost=most_cost, without=without)
-    if not work.resume(run, enqueue=enqueue):
-        raise Refused(_("Nothing is left to do in this run."))
+    spending.resume(run, most_tokens=most_tokens, most_cost=most_cost, without=without, enqueue=enqueue)
     note_key(model=run.extractor.model, study=run.study, by=by)

@@ -12,9 +12,10 @@ from annotation import actions as annotating
 from annotation.actions import Refused, refuse_while_shown
 from annotation.models import Assignment, Rater, Row, Sheet, Study, User
 from judges import queries
+from judges.actions import spending
 from judges.actions.creating import refuse_elsewhere, refuse_taken
 from judges.actions.keeping import hold, refuse_archived
-from judges.actions.spending import raise_limits, refuse_limits, stored_prices
+from judges.actions.spending import refuse_limits, stored_prices
 from judges.actions.work import JUDGING
 from judges.methods import prompting
 from judges.models import Judge, Run, WorkItem
@@ -218,7 +219,7 @@ def resume_run(
     enqueue: bool = True,
 ) -> None:
     """Go on with what has no label yet, failed rows included. `enqueue`: as for `start_run`; `most_tokens`,
-    `most_cost`, `without`: as for `raise_limits`.
+    `most_cost`, `without`: as for `spending.resume`.
 
     Raises:
         Refused: nothing is left, another run of the judge is at work, the run has spent what it may, or the judge could
@@ -226,10 +227,8 @@ def resume_run(
     """
     _refuse_unready(run.judge, run.study)
     _only_run_of(_rater_of(run.study, run.judge))
-    raise_limits(run, most_tokens=most_tokens, most_cost=most_cost, without=without)
     _note_wording(run)
-    if not work.resume(run, enqueue=enqueue):
-        raise Refused(_("Nothing is left to do in this run."))
+    spending.resume(run, most_tokens=most_tokens, most_cost=most_cost, without=without, enqueue=enqueue)
     annotating.note_key(model=run.judge.model, study=run.study, by=by)
     left = Assignment.objects.filter(work_items__run=run, work_items__state=WorkItem.State.QUEUED)
     left.filter(state=Assignment.State.FAILED).update(state=Assignment.State.OPEN, failure="")

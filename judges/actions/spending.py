@@ -17,6 +17,7 @@ from judges.spending import queries as spending
 from judges.spending.models import SpendingItem, SpendingRun
 from llm.engine.prompt import Tokens
 from llm.prices import Prices
+from work import actions as work
 from work.actions import Held, end
 from work.outcomes import GiveUp
 from work.states import RunState
@@ -41,16 +42,17 @@ def stored_prices(prices: Prices | None) -> dict[str, Any]:
     return {"prices": prices.stored()} if prices else {}
 
 
-def raise_limits(
-    run: SpendingRun, *, most_tokens: int | None, most_cost: Decimal | None, without: Collection[str] = ()
+def resume(
+    run: SpendingRun, *, most_tokens: int | None, most_cost: Decimal | None, without: Collection[str], enqueue: bool
 ) -> None:
-    """Before a run is resumed: limits in the place of those that it has, which stay where None is given.
+    """Go on with a run under limits in the place of those that it has, which stay where None is given.
 
     Args:
         without: which limits (`most_tokens`, `most_cost`) it has no more.
+        enqueue: as for `work.actions.resume`.
 
     Raises:
-        Refused: such a limit is none, or the run has spent what it may.
+        Refused: such a limit is none, the run has spent what it may, or nothing is left to do.
     """
     refuse_limits(run.prices, most_tokens=most_tokens, most_cost=most_cost)
     for name, most in (("most_tokens", most_tokens), ("most_cost", most_cost)):
@@ -60,6 +62,8 @@ def raise_limits(
         raise Refused(_("%(reached)s Resume it with a higher limit.") % {"reached": reached})
     run.paused = False
     run.save(update_fields=["most_tokens", "most_cost", "paused"])
+    if not work.resume(run, enqueue=enqueue):
+        raise Refused(_("Nothing is left to do in this run."))
 
 
 def pause_if_spent(run: SpendingRun) -> None:

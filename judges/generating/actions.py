@@ -15,7 +15,7 @@ from annotation.actions import Refused, lock_study, lock_to_resume, note_key, re
 from annotation.models import Study, User
 from judges.actions import spending
 from judges.actions.keeping import hold_model
-from judges.actions.spending import raise_limits, refuse_limits, stored_prices
+from judges.actions.spending import refuse_limits, stored_prices
 from judges.actions.work import loaded, telling_of_backends
 from judges.generating import planning, queries
 from judges.generating.planning import PlanRefused, Text, Wanted
@@ -196,15 +196,13 @@ def resume(
     enqueue: bool = True,
 ) -> None:
     """Go on with the texts that are left, failed ones included. `enqueue`: as for `start`; `most_tokens`, `most_cost`,
-    `without`: as for `raise_limits`.
+    `without`: as for `spending.resume`.
 
     Raises:
         Refused: nothing is left, it is at work, or it has spent what it may.
     """
     lock_to_resume(run)
-    raise_limits(run, most_tokens=most_tokens, most_cost=most_cost, without=without)
-    if not work.resume(run, enqueue=enqueue):
-        raise Refused(_("Nothing is left to do in this run."))
+    spending.resume(run, most_tokens=most_tokens, most_cost=most_cost, without=without, enqueue=enqueue)
     note_key(model=run.model, study=run.study, by=by)
 
 

@@ -289,12 +289,7 @@ def check_against(spec: PromptSpec, scheme: SchemeSpec, method: str, *, normalis
         whole_tables.check(spec)
     if method == Method.CLOZE:
         for name, prompt in asked.items():
-            section, question = known[name]
-            if not question.options:
-                raise PromptError(
-                    _("“%(question)s” has no options to choose among; ask for it with the method “writing”.")
-                    % {"question": name}
-                )
+            section, question = _with_options(name, known)
             sample = dict.fromkeys((*section.column.facets, *section.column.aside), "x")
             _try(name, partial(cell_prompt, prompt, question, sample, order=section.column.facets))
             _try(name, partial(nearest_item, spec.nearest_of(prompt), question, sample, order=section.column.facets))
@@ -364,6 +359,16 @@ def _check_lexical(asked: Mapping[str, QuestionPrompt], known: Mapping[str, tupl
             )
 
 
+def _with_options(name: str, known: Mapping[str, tuple[SectionSpec, QuestionSpec]]) -> tuple[SectionSpec, QuestionSpec]:
+    section, question = known[name]
+    if not question.options:
+        raise PromptError(
+            _("“%(question)s” has no options to choose among; ask for it with the method “writing”.")
+            % {"question": name}
+        )
+    return section, question
+
+
 def _check_embedding(
     spec: PromptSpec,
     asked: Mapping[str, QuestionPrompt],
@@ -378,12 +383,7 @@ def _check_embedding(
     if normalisation != "none":
         raise PromptError(_("Scores of embeddings have no lengths to normalise by; choose “none”."))
     for name, prompt in asked.items():
-        section, question = known[name]
-        if not question.options:
-            raise PromptError(
-                _("“%(question)s” has no options to choose among; ask for it with the method “writing”.")
-                % {"question": name}
-            )
+        section, question = _with_options(name, known)
         sample = dict.fromkeys((*section.column.facets, *section.column.aside), "x")
         _try(name, partial(item_text, prompt, question, sample, order=section.column.facets))
 

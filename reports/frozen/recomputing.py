@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reports.contents import contents_from, read_contents
+from reports.contents import Contents, contents_from, read_contents
 from reports.data.arrays import Filters
 from reports.data.label_table import LabelTable, unpacked
 from reports.frozen.comparison import Comparison, compare
 from reports.frozen.versions import code_version, library_versions
-from reports.models import Report
+from reports.models import Frozen, Report
 
 
 @dataclass(frozen=True)
@@ -30,15 +30,20 @@ def recompute(report: Report) -> Recomputed:
     """Raises `label_table.UnknownFormat` when the frozen labels cannot be read."""
     table = labels_of(report)
     contents = contents_from(table, Filters.from_json(report.filters), report.language)
+    return held_against(report, contents, digest=table.digest, code=code_version())
+
+
+def held_against(frozen: Frozen, contents: Contents, *, digest: str, code: str) -> Recomputed:
+    """What was frozen against what its labels give now: `digest` of these labels, `code` that computed them now."""
     now = library_versions()
     return Recomputed(
-        equal=contents.content == report.results.encode(),
-        labels_intact=table.digest == report.data_digest,
+        equal=contents.content == frozen.results.encode(),
+        labels_intact=digest == frozen.data_digest,
         digest=contents.digest,
-        comparison=compare(read_contents(report.results), read_contents(contents.content.decode())),
-        other_code=None if report.code_version == code_version() else (report.code_version, code_version()),
+        comparison=compare(read_contents(frozen.results), read_contents(contents.content.decode())),
+        other_code=None if frozen.code_version == code else (frozen.code_version, code),
         other_libraries=tuple(
-            (name, then, now.get(name, "")) for name, then in report.libraries.items() if now.get(name) != then
+            (name, then, now.get(name, "")) for name, then in frozen.libraries.items() if now.get(name) != then
         ),
     )
 

@@ -170,8 +170,8 @@ class CertificateSerializer(serializers.Serializer[Any]):
         return queries.question_name(certificate.question)
 
     def to_representation(self, certificate: Certificate) -> dict[str, Any]:
-        self._watched = queries.watch_of(certificate)
-        self._standing = queries.standing_of(certificate, self._watched)
+        self._supervision = queries.supervision_of(certificate)
+        self._standing = queries.standing_of(certificate, self._supervision.watch)
         return super().to_representation(certificate)
 
     def get_standing(self, certificate: Certificate) -> str:
@@ -182,12 +182,9 @@ class CertificateSerializer(serializers.Serializer[Any]):
 
     @extend_schema_field(SupervisionSerializer)
     def get_supervision(self, certificate: Certificate) -> dict[str, Any]:
-        watched = {
-            **vars(self._watched),
-            "error_at_most": self._watched.error_at_most,
-            "drawn": queries.n_to_supervise(certificate),
-        }
-        return dict(SupervisionSerializer(watched).data)
+        watched = self._supervision.watch
+        told = {**vars(watched), "error_at_most": watched.error_at_most, "drawn": self._supervision.n_drawn}
+        return dict(SupervisionSerializer(told).data)
 
     def get_accepted(self, certificate: Certificate) -> int:
         return Accepted.objects.filter(takeover__certificate=certificate).count()

@@ -49,6 +49,12 @@ def reasons() -> dict[str, str]:
     }
 
 
+def drawn_as(unit: str, words: Words) -> str:
+    """What a split draws as a whole, of `Split.Unit`; tests and supervision count these."""
+    named = {Split.Unit.ROW: words.rows, Split.Unit.ITEM: _("items"), Split.Unit.SHEET: words.sheets}
+    return named[Split.Unit(unit)]
+
+
 def not_answered(judge: str, question: Question) -> str:
     """Why a judge is not tested on a question that it does not answer."""
     return _("“%(judge)s” does not answer “%(question)s”, so that there is nothing to certify.") % {

@@ -9,13 +9,11 @@ from reports.stats.spa import Spa
 from reports.tables.base import Head, Value
 
 
-def three_heads(key: str, title: str, *, group: str = "") -> tuple[Head, Head, Head]:
-    """`group`: what stands above them, where it is not the title itself."""
-    over = group or title
+def three_heads(key: str, title: str) -> tuple[Head, Head, Head]:
     return (
-        Head(key, _("Value") if over == title else title, "number", over),
-        Head(f"{key}_low", _("from"), "number", over),
-        Head(f"{key}_high", _("to"), "number", over),
+        Head(key, _("Value"), "number", title),
+        Head(f"{key}_low", _("from"), "number", title),
+        Head(f"{key}_high", _("to"), "number", title),
     )
 
 

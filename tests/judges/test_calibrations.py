@@ -27,6 +27,7 @@ from reports.data.label_table import LabelTable, unpacked
 from reports.forms import FiltersForm
 from reports.hiring import actions as hiring_actions
 from reports.hiring import queries as hiring
+from reports.models import Split
 from reports.queries import label_table
 from tests import builders
 from tests.builders import ClientOf, Leases
@@ -323,8 +324,9 @@ def test_a_judge_is_not_chosen_by_its_own_examples(shown: Shown, client_of: Clie
     scores = lineage.development_scores(shown.study, list(Judge.objects.select_related("prompt")))
     assert {judges[pk]: score.n_documents for pk, score in scores.items()} == {"shown": 2, "plain": 4}
     question = Question.objects.get(key="stated")
-    cells = hiring.development_cells(shown.study, shown.rater, question)
-    assert len(set(cells.row.tolist())) == 2
+    not_drawn = Split(study=shown.study, unit="row")
+    cost = hiring.cost_of(not_drawn, shown.rater, question, epsilon=0.5, confidence=0.8)
+    assert cost.development == 2
     manager = shown.study.memberships.get(role="manager").user
     page = client_of(manager).get(f"/studies/{shown.study.slug}/hiring/choose/").content.decode()
     assert "Clauses that stand as examples in a judge’s prompt do not count for it." in page

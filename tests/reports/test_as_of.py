@@ -153,6 +153,16 @@ def test_what_was_changed_or_cleared_since_comes_back_as_it_was(leases: Leases) 
     assert as_it_stood(leases, moment) == then
 
 
+def test_work_that_was_submitted_empty_and_taken_back_was_begun(leases: Leases) -> None:
+    for assignment in leases.judges:
+        label(assignment)
+    annotating.submit(assignment=leases.annas[0], allow_open=True)
+    annotating.reopen(assignment=leases.annas[0])
+    moment, then = timezone.now(), content(leases)
+    label(leases.annas[0])
+    assert as_it_stood(leases, moment) == then
+
+
 def test_what_was_blind_stays_blind_and_what_was_not_does_not(leases: Leases) -> None:
     """Anna chooses, looks, and chooses the same again: that is no answer after a look. Another one is."""
     for assignment in (leases.annas[0], *leases.judges):

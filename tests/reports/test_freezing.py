@@ -187,7 +187,7 @@ def test_recomputing_says_what_differs(study: Study) -> None:
 
 
 def test_a_report_that_is_not_there(db: None) -> None:
-    with pytest.raises(CommandError, match="There is no report 7"):
+    with pytest.raises(CommandError, match="There is no frozen report 7"):
         call_command("recompute_report", 7)
 
 

@@ -153,7 +153,7 @@ def test_many_runs_are_looked_at_in_as_many_queries_as_few() -> None:
     first.items.filter(pk=first.items.latest("pk").pk).update(state="done", done_at=timezone.now(), seconds=1)
     later(started(queue="gpu"), 60)  # which no worker reads
     short = short_work(builders.study())
-    Import.objects.update(queued_at=timezone.now() - timedelta(seconds=5), started_at=first.started_at)
+    Import.objects.update(queued_at=timezone.now() - timedelta(seconds=5), started_at=fresh(first).started_at)
     actions.cancel(started())
     costs = []
     for _ in range(2):

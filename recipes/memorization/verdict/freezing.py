@@ -13,14 +13,12 @@ from django.utils import translation
 from recipes.memorization.verdict import queries
 from recipes.memorization.verdict.contents import contents_of
 from recipes.memorization.verdict.queries import Examination, Origin, VerdictData
-from reports.contents import Contents, read_contents
+from reports.contents import Contents
 from reports.data.arrays import Filters
 from reports.data.cells import study_data
 from reports.data.label_table import LabelTable, canonical_json, unpacked
-from reports.frozen.comparison import compare
-from reports.frozen.recomputing import Recomputed
+from reports.frozen.recomputing import Recomputed, held_against
 from reports.frozen.versions import code_version as report_code_version
-from reports.frozen.versions import library_versions
 
 if TYPE_CHECKING:
     from recipes.memorization.models import FrozenVerdict
@@ -85,17 +83,7 @@ def recompute(frozen: FrozenVerdict) -> Recomputed:
     """As `reports.frozen.recomputing.recompute`. Raises `label_table.UnknownFormat` as that."""
     table = unpacked(bytes(frozen.labels))
     contents = contents_from(table, frozen.beside, Filters.from_json(frozen.filters), frozen.language)
-    now = library_versions()
-    return Recomputed(
-        equal=contents.content == frozen.results.encode(),
-        labels_intact=digest_of(table, frozen.beside) == frozen.data_digest,
-        digest=contents.digest,
-        comparison=compare(read_contents(frozen.results), read_contents(contents.content.decode())),
-        other_code=None if frozen.code_version == code_version() else (frozen.code_version, code_version()),
-        other_libraries=tuple(
-            (name, then, now.get(name, "")) for name, then in frozen.libraries.items() if now.get(name) != then
-        ),
-    )
+    return held_against(frozen, contents, digest=digest_of(table, frozen.beside), code=code_version())
 
 
 @cache

@@ -6,11 +6,9 @@ from reports.hiring.queries.certifying import (
     TestSize,
     answered_questions,
     cost_of,
-    development_cells,
     identity,
     judge_behind,
     most_cells,
-    test_size,
 )
 from reports.hiring.queries.choosing import (
     SORTS,
@@ -47,10 +45,6 @@ from reports.hiring.queries.splitting import (
     test_names,
     units_of,
 )
-from reports.hiring.queries.supervising import (
-    n_to_supervise,
-    standing_of,
-    supervised,
-    watch_of,
-)
+from reports.hiring.queries.standing import standing_of
+from reports.hiring.queries.supervising import supervised, supervision_of
 from reports.hiring.queries.working import WorkToDo, to_give_back, work_to_do

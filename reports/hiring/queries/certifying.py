@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +20,11 @@ from judges.models import Judge, Run
 from judges.runs import evidence
 from llm.models import LanguageModel
 from reports import doors
-from reports.data.label_table import canonical_json
+from reports.data.label_table import LabelTable, canonical_json
 from reports.hiring.cells import JudgeCells, items_of, judge_cells, part_of
 from reports.hiring.documents import APPROXIMATE, clusters_of, judged_of
 from reports.hiring.queries.labels import question_name, study_table
-from reports.hiring.queries.splitting import groups_of, left_out_names, shown_names, test_names
+from reports.hiring.queries.splitting import Name, groups_of, left_out_names, shown_names, test_names
 from reports.models import Certificate, Split, TestLook
 
 if TYPE_CHECKING:
@@ -158,15 +158,6 @@ def most_cells(study: Study, question: Question, unit: str) -> int:
     return max([1, *(columns * (rows if by_sheet else 1) for _sheet, columns, rows in found)])
 
 
-def development_cells(study: Study, rater: Rater, question: Question) -> JudgeCells:
-    """The judge's development cells that people answered, without those of documents that its prompt shows it."""
-    name = question_name(question)
-    table = study_table(study, judges=[rater.code], question=name)
-    made = judge_cells(table, rater.code, name)
-    outside = test_names(study) | left_out_names(study) | shown_names(study, judge_behind(rater))
-    return made.at(made.known & ~part_of(made.row, table, outside))
-
-
 @dataclass(frozen=True)
 class TestSize:
     """What the test part has: documents with a label of a person and of the judge, and those that could still get them:
@@ -219,8 +210,13 @@ def cost_of(
     that decides, as in `documents.BOUNDS`."""
     from reports.stats.hiring.planning import plan
 
-    study, unit = split.study, split.unit
-    cells = development_cells(study, rater, question)
+    study, unit, name = split.study, split.unit, question_name(question)
+    table = study_table(study, judges=[rater.code], question=name)
+    made = judge_cells(table, rater.code, name)
+    test, left_out = test_names(study), left_out_names(study)
+    # Nor do documents that its prompt shows it tell anything.
+    outside = test | left_out | shown_names(study, judge_behind(rater))
+    cells = made.at(made.known & ~part_of(made.row, table, outside))
     planned = plan(
         judged_of(cells, unit),
         epsilon=epsilon,
@@ -228,17 +224,14 @@ def cost_of(
         method=bound,
         most=most_cells(study, question, unit),
     )
-    tests = TestLook.objects.filter(study=study, judge=rater.code, question=question_name(question))
+    tests = TestLook.objects.filter(study=study, judge=rater.code, question=name)
     development = int(np.unique(clusters_of(cells, unit)).size)
-    return Cost(planned, development, test_size(study, rater, question, unit), tests.count())
+    return Cost(planned, development, _test_size(table, made, test - left_out, unit), tests.count())
 
 
-def test_size(study: Study, rater: Rater, question: Question, unit: str) -> TestSize:
-    """How many documents a test would rest on; it says nothing of what is right there, so that it is no look."""
-    name = question_name(question)
-    table = study_table(study, judges=[rater.code], question=name)
-    made = judge_cells(table, rater.code, name)
-    names = test_names(study) - left_out_names(study)
+def _test_size(table: LabelTable, made: JudgeCells, names: Collection[Name], unit: str) -> TestSize:
+    """How many documents a test would rest on, of the rows with these `names`; it says nothing of what is right there,
+    so that it is no look."""
     inside = made.at(part_of(made.row, table, names) & made.known)
     labelled = set(np.unique(clusters_of(inside, unit)).tolist())
     # Of rows that are of no item each is one.

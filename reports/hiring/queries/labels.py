@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from django.db.models import OuterRef, QuerySet, Subquery
 
 from annotation.answers import kind_of
@@ -26,32 +27,35 @@ def study_table(study: Study, *, judges: Collection[str] = (), question: str = "
     return _with_decided(label_table(study, filters), study)
 
 
-def decided_in_the_lens(gold: QuerySet[Label], *, whether: bool = True) -> QuerySet[Label]:
-    """Of labels of the gold those that somebody decided; the others, which came from a file, where not `whether`."""
+def with_decider(gold: QuerySet[Label]) -> QuerySet[Any]:
+    """Labels of the gold with `decided_by`: who decided in the lens; None where the answer came from a file."""
     cell = {name: OuterRef(name) for name in ("assignment", "column", "question")}
     last = LabelEvent.objects.filter(**cell).order_by("-pk").values("by")[:1]
-    return gold.annotate(decided_by=Subquery(last)).filter(decided_by__isnull=not whether)
+    decided: QuerySet[Any] = gold.annotate(decided_by=Subquery(last))
+    return decided
 
 
 def _with_decided(table: LabelTable, study: Study) -> LabelTable:
-    """The table with that gold as exposed. One query where it has gold."""
+    """The table with that gold as exposed. One query where it has labels of the gold."""
     golden = [place for place, rater in enumerate(table.raters) if rater.kind == Rater.Kind.GOLD]
-    if not golden:
+    of_gold = np.flatnonzero(np.isin(table.assignments.rater[table.labels[:, 0]], golden))
+    if not of_gold.size:
         return table
     gold = Label.objects.filter(assignment__rater__study=study, assignment__rater__kind=Rater.Kind.GOLD).order_by()
     where = ("assignment__row__sheet__title", "assignment__row__name", "column__section__key", "column__position")
     rows = {(table.sheets[row.sheet], row.name): place for place, row in enumerate(table.rows)}
     columns = {(table.sheets[one.sheet], one.section, one.position): n for n, one in enumerate(table.columns)}
     questions = {f"{section.key}.{spec.key}": place for place, (section, spec) in enumerate(table.questions)}
+    in_the_lens = with_decider(gold).filter(decided_by__isnull=False)
     decided = {
         (rows.get((sheet, row)), columns.get((sheet, section, position)), questions.get(f"{section}.{key}"))
-        for sheet, row, section, position, key in decided_in_the_lens(gold).values_list(*where, "question__key")
+        for sheet, row, section, position, key in in_the_lens.values_list(*where, "question__key")
     }
     labels = table.labels.copy()
-    of_row, of_rater = table.assignments.row, table.assignments.rater
-    for place in range(len(labels)) if decided else ():
+    of_row = table.assignments.row
+    for place in of_gold.tolist() if decided else ():
         assignment, column, question = labels[place, :3].tolist()
-        if of_rater[assignment] in golden and (int(of_row[assignment]), column, question) in decided:
+        if (int(of_row[assignment]), column, question) in decided:
             labels[place, 5] = 1
     return replace(table, labels=labels)
 

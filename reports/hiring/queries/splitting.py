@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotation.models import Assignment, Label, Rater, Row, Study
 from judges.lineage.queries import examples_of, origins_behind, rows_behind
 from judges.models import FittedCalibration, Judge, Origin
-from reports.hiring.queries.labels import decided_in_the_lens
+from reports.hiring.queries.labels import with_decider
 from reports.models import Split, TakeoverRow, TestLook
 
 Name = tuple[str, str]  # title of a sheet, name of a row
@@ -42,11 +43,15 @@ def parts_of(study: Study, split: Split | None = None) -> dict[int, bool]:
     return parts
 
 
-def groups_of(study: Study, unit: str) -> dict[int, str]:
-    """Row -> the name of what is drawn with it as a whole: its sheet, the item of its two texts, or itself. One
-    query."""
+def groups_of(study: Study, unit: str, *, among: QuerySet[Any] | None = None) -> dict[int, str]:
+    """Row -> the name of what is drawn with it as a whole: its sheet, the item of its two texts, or itself. One query.
+
+    `among`: the keys of the rows that are asked about; None means all.
+    """
     comparison = study.scheme.parsed.comparison if unit == Split.Unit.ITEM else None
     rows = Row.objects.filter(sheet__study=study).order_by("pk")
+    if among is not None:
+        rows = rows.filter(pk__in=among)
     if unit == Split.Unit.SHEET:
         return {pk: f"sheet {sheet}" for pk, sheet in rows.values_list("pk", "sheet_id")}
     if comparison is None:
@@ -135,7 +140,7 @@ def _labelled(study: Study) -> set[int]:
     without a look at others' labels and without a draft. Two queries."""
     said = Label.objects.filter(assignment=OuterRef("pk"), preset=False)
     by_people = Q(Exists(said.filter(exposed=False, drafted_from=None)), rater__kind=Rater.Kind.PERSON)
-    gold = Q(Exists(decided_in_the_lens(said, whether=False)), rater__kind=Rater.Kind.GOLD)
+    gold = Q(Exists(with_decider(said).filter(decided_by=None)), rater__kind=Rater.Kind.GOLD)
     known = Assignment.objects.filter(by_people | gold, rater__study=study, state=Assignment.State.SUBMITTED, repeat=1)
     return set(known.values_list("row_id", flat=True)) - rows_left_out(study)
 

@@ -21,7 +21,7 @@ from reports.hiring import actions, queries
 from reports.hiring.forms import CertifyForm, RevokeForm, WorkForm, question_called
 from reports.hiring.recomputing import Recomputed
 from reports.hiring.recomputing import recompute as computed_again
-from reports.hiring.words import percent, reasons, told, why_not_tested
+from reports.hiring.words import drawn_as, percent, reasons, told, why_not_tested
 from reports.models import Accepted, Certificate, Revocation, Split, TestLook
 
 
@@ -148,7 +148,8 @@ def page(
     again: Recomputed | None = None,
     revoking: RevokeForm | None = None,
 ) -> HttpResponse:
-    watched = queries.watch_of(certificate)
+    supervision = queries.supervision_of(certificate)
+    watched = supervision.watch
     takeovers = certificate.takeovers.select_related("by", "plan")
     context: dict[str, Any] = {
         "study": study,
@@ -165,7 +166,8 @@ def page(
         "work_form": WorkForm(study=study),
         "takeovers": takeovers,
         "n_accepted": Accepted.objects.filter(takeover__certificate=certificate).count(),
-        "n_drawn": queries.n_to_supervise(certificate),
+        "n_drawn": supervision.n_drawn,
+        "drawn_as": drawn_as(certificate.request["split"]["unit"], study.scheme.parsed.words),
         "watched": watched,
         "watched_percent": {
             name: percent(getattr(watched, name)) for name in ("error", "error_at_most", "low", "high", "epsilon")

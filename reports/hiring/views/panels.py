@@ -23,7 +23,8 @@ def board_panel(request: AppRequest, study: Study) -> HttpResponse:
     lines = []
     at_work = Certificate.objects.filter(study=study, pk__in=Takeover.objects.values("certificate"))
     for certificate in at_work.select_related("study__scheme", "rater", "question__section__scheme").defer("labels"):
-        watched = queries.watch_of(certificate)
+        supervision = queries.supervision_of(certificate)
+        watched = supervision.watch
         lines.append(
             {
                 "certificate": certificate,
@@ -34,7 +35,7 @@ def board_panel(request: AppRequest, study: Study) -> HttpResponse:
                 "low": percent(watched.low),
                 "high": percent(watched.high),
                 "epsilon": percent(certificate.epsilon),
-                "n_drawn": queries.n_to_supervise(certificate),
+                "n_drawn": supervision.n_drawn,
             }
         )
     context = {"study": study, "lines": lines, "scheme": study.scheme.parsed}

@@ -20,8 +20,8 @@ from reports.hiring import actions, queries
 from reports.hiring.forms import EpsilonForm, SplitForm
 from reports.hiring.queries.choosing import Candidate
 from reports.hiring.views.panels import of_split
-from reports.hiring.words import SCORES, title_of
-from reports.models import Certificate, Split, TestLook
+from reports.hiring.words import SCORES, drawn_as, title_of
+from reports.models import Certificate, TestLook
 
 _LOOKS = 20  # on the page
 
@@ -89,7 +89,7 @@ def choose(request: AppRequest, study: Study, form: str = "") -> HttpResponse:
     context = {
         "study": study,
         "scheme": scheme,
-        "intervals_by": _("items") if Split.Unit.ITEM in queries.units_of(study) else scheme.words.rows,
+        "intervals_by": drawn_as(queries.units_of(study)[0], scheme.words),
         "may_write": Role.MANAGER in study.roles,
         "split": queries.split_of(study),
         "form": asked,

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from annotation import actions as annotating
@@ -91,8 +93,8 @@ def test_of_whole_sheets_as_many_are_drawn_as_can_be_finished(client_of: ClientO
     for assignment in Assignment.objects.filter(rater=world.people[1]):
         world.say(assignment, wrong=0.3)
 
-    assert queries.watch_of(certificate).n_clusters == 4
-    assert queries.n_to_supervise(certificate) == 4
+    said = queries.supervision_of(certificate)
+    assert (said.watch.n_clusters, said.n_drawn) == (4, 4)
     client = client_of(world.manager)
     page = client.get(certificate.get_absolute_url()).content.decode()
     assert "People have finished what was drawn in <strong>4</strong> of 4 papers" in page
@@ -100,27 +102,42 @@ def test_of_whole_sheets_as_many_are_drawn_as_can_be_finished(client_of: ClientO
     assert "4 / 4" in board
 
     # What was found stays, whatever is withdrawn afterwards.
-    before = queries.watch_of(certificate)
+    before = queries.supervision_of(certificate).watch
     for row in Row.objects.filter(assignments__rater=world.people[1])[:3]:
         annotating.withdraw_row(row=row, reason="Its page is gone.", by=world.manager)
-    after = queries.watch_of(certificate)
+    after = queries.supervision_of(certificate).watch
     assert (after.n_cells, after.n_wrong, after.n_clusters) == (before.n_cells, before.n_wrong, before.n_clusters)
+
+
+def test_an_alarm_says_how_many_sheets_it_rests_on_where_these_were_drawn(client_of: ClientOf) -> None:
+    """It named so many documents, which are more."""
+    world = simulated.world(n_sheets=8, n_rows=3, n_labelled=1, unsure=0.0)
+    actions.draw_split(study=world.study, unit="sheet", share=50, seed=1, by=None)
+    certificate = simulated.bare_certificate(world.study, world.rater, world.question)
+    at_its_work(world, certificate, share=100)
+    for assignment in Assignment.objects.filter(rater=world.people[1]):
+        world.say(assignment, wrong=1.0)
+    n = queries.supervision_of(certificate).watch.alarm_at
+    assert n is not None
+    page = client_of(world.manager).get(certificate.get_absolute_url()).content.decode()
+    assert f"Alarm: after {n} papers it was shown" in page
 
 
 def test_a_drawn_document_that_is_withdrawn_is_waited_for_no_more(world: World) -> None:
     certificate = simulated.bare_certificate(world.study, world.rater, world.question)
     takeover = at_its_work(world, certificate, share=100)
     first, second, *_others = (one.row for one in takeover.rows.filter(drawn=True).select_related("row__sheet"))
-    n = queries.n_to_supervise(certificate)
+    n = queries.supervision_of(certificate).n_drawn
     world.say(Assignment.objects.get(rater=world.people[1], row=first))
 
     annotating.withdraw_row(row=first, reason="Its page is gone.", by=world.manager)
     annotating.withdraw_row(row=second, reason="Its page is gone.", by=world.manager)
 
     # What somebody has found there counts on.
-    assert (queries.watch_of(certificate).n_clusters, queries.n_to_supervise(certificate)) == (1, n - 1)
+    said = queries.supervision_of(certificate)
+    assert (said.watch.n_clusters, said.n_drawn) == (1, n - 1)
     annotating.restore_row(row=second)
-    assert queries.n_to_supervise(certificate) == n
+    assert queries.supervision_of(certificate).n_drawn == n
 
 
 def test_a_document_that_was_withdrawn_while_somebody_was_at_it_does_not_count(world: World) -> None:
@@ -128,17 +145,19 @@ def test_a_document_that_was_withdrawn_while_somebody_was_at_it_does_not_count(w
     certificate = simulated.bare_certificate(world.study, world.rater, world.question)
     at_its_work(world, certificate, share=100)
     first, second, *_others = Assignment.objects.filter(rater=world.people[1]).order_by("row__position")
-    n = queries.n_to_supervise(certificate)
+    n = queries.supervision_of(certificate).n_drawn
     for one in (first, second):
         column = world.columns[one.row.sheet_id][0]
         option = world.options[world.truth[one.row_id, column.pk]]
         annotating.record(assignment=one, answers=[Answer(column, world.question, option)], key=uuid.uuid4())
         annotating.withdraw_row(row=one.row, reason="Its page is gone.", by=world.manager)
     world.say(first)
-    assert (queries.watch_of(certificate).n_finished, queries.n_to_supervise(certificate)) == (0, n - 2)
+    said = queries.supervision_of(certificate)
+    assert (said.watch.n_finished, said.n_drawn) == (0, n - 2)
 
     annotating.restore_row(row=first.row)
-    assert (queries.watch_of(certificate).n_finished, queries.n_to_supervise(certificate)) == (1, n - 1)
+    said = queries.supervision_of(certificate)
+    assert (said.watch.n_finished, said.n_drawn) == (1, n - 1)
 
 
 def test_wrong_is_at_work_what_it_was_in_the_test(world: World) -> None:
@@ -284,15 +303,30 @@ def test_a_change_of_a_judge_that_a_stacker_weighs_revokes_its_certificate(world
     assert [one.certificate.rater.code for one in actions.watch()] == ["together"]
 
 
+def size_of_test(world: World) -> queries.TestSize:
+    split = certificate_split(world)
+    return queries.cost_of(split, world.rater, world.question, epsilon=0.1, confidence=0.9).size
+
+
+def test_what_a_certificate_costs_is_said_of_labels_that_are_read_once(world: World) -> None:
+    """They were read for the development part and again for the test part."""
+    split = actions.draw_split(study=world.study, unit="row", share=50, seed=3, by=None)
+    with CaptureQueriesContext(connection) as asked:
+        queries.cost_of(split, world.rater, world.question, epsilon=0.1, confidence=0.9)
+    of_labels = [one["sql"] for one in asked if '"annotation_label"' in one["sql"]]
+    assert of_labels
+    assert len(of_labels) == len(set(of_labels))
+
+
 def test_test_documents_that_could_still_be_labelled(world: World) -> None:
     actions.draw_split(study=world.study, unit="row", share=50, seed=3, by=None)
-    size = queries.test_size(world.study, world.rater, world.question, "row")
+    size = size_of_test(world)
     test = [row for row in world.rows if queries.parts_of(world.study)[row.pk]]
     done = [row for row in test if row.position < 12]
     annotating.withdraw_row(row=done[0], reason="Its page is gone.", by=world.manager)
 
     # It stays labelled, and as many others as before can be.
-    assert queries.test_size(world.study, world.rater, world.question, "row") == size
+    assert size_of_test(world) == size
 
 
 def test_test_documents_that_were_taken_over_undrawn_never_count() -> None:
@@ -304,7 +338,7 @@ def test_test_documents_that_were_taken_over_undrawn_never_count() -> None:
     for assignment in Assignment.objects.filter(rater=world.people[1]):
         world.say(assignment)
 
-    assert queries.test_size(world.study, world.rater, world.question, "row").unlabelled == 0
+    assert size_of_test(world).unlabelled == 0
 
 
 def test_a_change_of_an_extractors_model_revokes_what_reads_by_it(world: World) -> None:
@@ -358,7 +392,7 @@ def test_programs_read_what_supervision_says_and_give_back(world: World, client_
     api, at = api_of(world.manager), f"/api/v1/studies/{world.study.slug}/certificates/{certificate.name}/"
 
     told = api.get(at).json()
-    watched = queries.watch_of(certificate)
+    watched = queries.supervision_of(certificate).watch
     assert (told["standing"], told["supervision"]["alarm_at"]) == ("alarm", watched.alarm_at)
     assert (told["supervision"]["documents"], told["supervision"]["drawn"]) == (6, 6)
     assert (told["supervision"]["wrong"], told["supervision"]["cells"]) == (24, 24)
@@ -433,8 +467,8 @@ def test_cells_that_a_person_cannot_judge_are_neither_right_nor_wrong_and_hold_n
         else:
             world.say(assignment, wrong=1.0)
 
-    watched = queries.watch_of(certificate)
-    n = queries.n_to_supervise(certificate)
+    said = queries.supervision_of(certificate)
+    watched, n = said.watch, said.n_drawn
     assert watched.n_finished == n == (3 if unit == "sheet" else len(mine))
     assert watched.n_clusters == (3 if unit == "sheet" else len(mine) - 1)
     # Of two documents five cells could not be judged, and three were right; the other documents are wrong.
@@ -457,12 +491,12 @@ def test_a_sheet_that_is_finished_stays_as_it_was_when_its_open_document_is_judg
     cannot_judge(world, first, SKIPPED)
     for assignment in others:
         world.say(assignment)
-    before = queries.watch_of(certificate)
+    before = queries.supervision_of(certificate).watch
     assert (before.n_clusters, before.n_unjudged) == (2, simulated.CELLS)
 
     world.say(world.assign(builders.rater(world.study, builders.user("carla")), [first.row])[0], wrong=1.0)
 
-    assert vars(queries.watch_of(certificate)) == vars(before)
+    assert vars(queries.supervision_of(certificate).watch) == vars(before)
 
 
 def test_a_document_that_is_judged_later_counts_from_then_on(world: World) -> None:
@@ -478,7 +512,7 @@ def test_a_document_that_is_judged_later_counts_from_then_on(world: World) -> No
 
     world.say(world.assign(builders.rater(world.study, builders.user("carla")), [first.row])[0])
 
-    watched = queries.watch_of(certificate)
+    watched = queries.supervision_of(certificate).watch
     assert (watched.n_finished, watched.n_unjudged, watched.n_cells) == (2, 0, 2 * simulated.CELLS)
     assert queries.supervised(certificate)[-1].row == first.row_id
 
@@ -495,55 +529,88 @@ def test_who_has_seen_the_judges_answers_does_not_say_which_cells_cannot_be_judg
     annotating.submit(assignment=other)
 
     assert queries.supervised(certificate) == []
-    assert queries.watch_of(certificate).n_finished == 0
+    assert queries.supervision_of(certificate).watch.n_finished == 0
 
     cannot_judge(world, Assignment.objects.get(rater=world.people[1], row=row), SKIPPED)
-    assert queries.watch_of(certificate).n_finished == 1
+    assert queries.supervision_of(certificate).watch.n_finished == 1
+
+
+def all_but_one_of_a_sheet() -> tuple[World, Certificate, Assignment, int]:
+    """Of a sheet that was drawn as a whole one document is left to label; and how many the others are."""
+    world = simulated.world(n_sheets=2, n_rows=4, n_labelled=2, unsure=0.0)
+    actions.draw_split(study=world.study, unit="sheet", share=50, seed=1, by=None)
+    certificate = simulated.bare_certificate(world.study, world.rater, world.question)
+    at_its_work(world, certificate, share=100)
+    mine = list(Assignment.objects.filter(rater=world.people[1]).order_by("row__sheet", "row__position"))
+    last, *others = [one for one in mine if one.row.sheet_id == mine[0].row.sheet_id]
+    for assignment in others:
+        world.say(assignment)
+    return world, certificate, last, len(others)
 
 
 def test_a_document_that_only_people_who_had_looked_can_label_holds_no_sheet_up() -> None:
     """The sheet waited for ever: what such people submit finishes no document."""
-    world = simulated.world(n_sheets=2, n_rows=4, n_labelled=2, unsure=0.0)
-    actions.draw_split(study=world.study, unit="sheet", share=50, seed=1, by=None)
-    certificate = simulated.bare_certificate(world.study, world.rater, world.question)
-    at_its_work(world, certificate, share=100)
-    mine = list(Assignment.objects.filter(rater=world.people[1]).order_by("row__sheet", "row__position"))
-    *others, last = [one for one in mine if one.row.sheet_id == mine[0].row.sheet_id]
-    for assignment in others:
-        world.say(assignment)
-    assert queries.watch_of(certificate).n_finished == 0
+    world, certificate, last, n_others = all_but_one_of_a_sheet()
+    assert queries.supervision_of(certificate).watch.n_finished == 0
 
     annotating.note_look(sheet=last.row.sheet, user=world.people[1].user)
-    seen = queries.watch_of(certificate)
-    assert (seen.n_finished, seen.n_cells) == (1, len(others) * simulated.CELLS)
+    seen = queries.supervision_of(certificate).watch
+    assert (seen.n_finished, seen.n_cells) == (1, n_others * simulated.CELLS)
     assert (seen.n_unjudged, seen.n_wrong) == (simulated.CELLS, 0)
 
     # What they submit then changes nothing, and neither does its withdrawal.
     world.say(last, wrong=1.0)
-    assert vars(queries.watch_of(certificate)) == vars(seen)
+    assert vars(queries.supervision_of(certificate).watch) == vars(seen)
     annotating.withdraw_row(row=last.row, reason="Its page is gone.", by=world.manager)
-    assert queries.watch_of(certificate).n_finished == 1
-    assert queries.n_to_supervise(certificate) == 2
+    said = queries.supervision_of(certificate)
+    assert (said.watch.n_finished, said.n_drawn) == (1, 2)
 
 
 def test_a_withdrawn_document_that_was_labelled_after_a_look_holds_no_sheet_up() -> None:
     """Somebody else could still have judged it until it was withdrawn, so that it was waited for ever."""
-    world = simulated.world(n_sheets=2, n_rows=4, n_labelled=2, unsure=0.0)
-    actions.draw_split(study=world.study, unit="sheet", share=50, seed=1, by=None)
-    certificate = simulated.bare_certificate(world.study, world.rater, world.question)
-    at_its_work(world, certificate, share=100)
-    mine = list(Assignment.objects.filter(rater=world.people[1]).order_by("row__sheet", "row__position"))
-    first, *others = [one for one in mine if one.row.sheet_id == mine[0].row.sheet_id]
-    for assignment in others:
-        world.say(assignment)
+    world, certificate, last, n_others = all_but_one_of_a_sheet()
     carla = builders.rater(world.study, builders.user("carla"))
-    annotating.note_look(sheet=first.row.sheet, user=carla.user)
-    world.say(world.assign(carla, [first.row])[0], wrong=1.0)
-    assert queries.watch_of(certificate).n_finished == 0  # people[1] has it too
+    annotating.note_look(sheet=last.row.sheet, user=carla.user)
+    world.say(world.assign(carla, [last.row])[0], wrong=1.0)
+    assert queries.supervision_of(certificate).watch.n_finished == 0  # people[1] has it too
 
-    annotating.withdraw_row(row=first.row, reason="Its page is gone.", by=world.manager)
-    watched = queries.watch_of(certificate)
-    assert (watched.n_finished, watched.n_cells, watched.n_unjudged) == (1, len(others) * simulated.CELLS, 0)
+    annotating.withdraw_row(row=last.row, reason="Its page is gone.", by=world.manager)
+    watched = queries.supervision_of(certificate).watch
+    assert (watched.n_finished, watched.n_cells, watched.n_unjudged) == (1, n_others * simulated.CELLS, 0)
+
+
+def test_a_withdrawn_document_that_was_submitted_as_a_draft_holds_no_sheet_up() -> None:
+    """It counted as finished, in a sheet that waited for it for ever: what somebody began as a draft counts nowhere."""
+    world, certificate, last, n_others = all_but_one_of_a_sheet()
+    annotating.draft(assignment=last, rater=world.rater, key=uuid.uuid4())
+    annotating.confirm(assignment=last, key=uuid.uuid4())
+    annotating.submit(assignment=last)
+    assert queries.supervision_of(certificate).watch.n_finished == 0  # somebody else may get it
+
+    annotating.withdraw_row(row=last.row, reason="Its page is gone.", by=world.manager)
+    said = queries.supervision_of(certificate)
+    assert (said.watch.n_finished, said.watch.n_cells) == (1, n_others * simulated.CELLS)
+    assert (said.watch.n_unjudged, said.n_drawn) == (0, 2)
+
+
+@pytest.mark.parametrize(("unit", "n_queries"), [("row", 6), ("sheet", 7)])
+def test_what_supervision_asks_for(unit: str, n_queries: int, django_assert_num_queries: Any) -> None:
+    """Whatever has happened: what was looked at, withdrawn or left out was asked for once more each."""
+    world = simulated.world(n_sheets=2, n_rows=4, n_labelled=2, unsure=0.0)
+    actions.draw_split(study=world.study, unit=unit, share=50, seed=1, by=None)
+    simulated.bare_certificate(world.study, world.rater, world.question)
+    certificate = simulated.certificate_of(world.study)
+    at_its_work(world, certificate, share=100)
+    first, second, third, *_others = Assignment.objects.filter(rater=world.people[1]).order_by("row__sheet", "pk")
+    cannot_judge(world, first, SKIPPED)
+    world.say(second)
+    annotating.withdraw_row(row=second.row, reason="Its page is gone.", by=world.manager)
+    annotating.note_look(sheet=third.row.sheet, user=world.people[1].user)
+    column = world.columns[third.row.sheet_id][0]
+    right = world.options[world.truth[third.row_id, column.pk]]
+    annotating.adjudicate(row=third.row, column=column, question=world.question, option=right, by=world.manager)
+    with django_assert_num_queries(n_queries):
+        queries.supervision_of(certificate)
 
 
 def test_gold_alone_counts_in_supervision_as_in_a_test(world: World) -> None:

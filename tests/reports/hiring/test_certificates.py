@@ -516,9 +516,9 @@ def test_a_sheet_is_supervised_once_all_of_it_is_finished_and_stays_as_it_was() 
     for done, assignment in enumerate(mine, 1):  # a document of each sheet in turn
         world.say(assignment, wrong=0.3, seed=done)
         finished = Counter(one.row.sheet_id for one in mine[:done])
-        watched = queries.watch_of(certificate)
+        watched = queries.supervision_of(certificate).watch
         assert watched.n_clusters == sum(finished[sheet] == n for sheet, n in of_sheet.items())
-        found = supervising.drawn_wholes(certificate, supervising.supervised(certificate))
+        found, _n = supervising.what_counts(certificate, supervising.supervised(certificate))
         counted.append([(place, one.wrong) for place, one in found])
     assert len({place for place, _wrong in counted[-1]}) == 4
     for before, after in itertools.pairwise(counted):

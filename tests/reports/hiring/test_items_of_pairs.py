@@ -119,7 +119,7 @@ def test_a_test_counts_items(client_of: ClientOf) -> None:
     cells = judge_cells(queries.study_table(world.study, judges=["scorer"], question=name), "scorer", name)
     assert len(set(clusters_of(cells, "item").tolist())) == 2 * 60 / PAIRS + 1  # the last row is by itself
     assert queries.most_cells(world.study, world.question, "item") == PAIRS * simulated.CELLS
-    size = queries.test_size(world.study, world.rater, world.question, "item")
+    size = queries.cost_of(split, world.rater, world.question, epsilon=0.1, confidence=0.9).size
     assert (size.labelled, size.unlabelled) == (sum(of == {True} for of in parts_of_items(world).values()), 0)
     certificate = simulated.bare_certificate(world.study, world.rater, world.question)
     assert certificate.request["split"]["unit"] == split.unit == "item"
@@ -135,12 +135,12 @@ def test_an_item_is_supervised_once_all_of_its_pairs_are_finished() -> None:
     certificate: Certificate = simulated.bare_certificate(world.study, world.rater, world.question)
     todo = queries.work_to_do(certificate, share=100, seed=1)
     actions.take_over(certificate=certificate, share=100, seed=1, raters=[boris], shown=todo.digest, by=world.manager)
-    assert queries.n_to_supervise(certificate) == 5  # two of three pairs a sheet, but one that names none
+    assert queries.supervision_of(certificate).n_drawn == 5  # two of three pairs a sheet, but one that names none
     first = Assignment.objects.filter(rater=boris, row__in=world.rows[:PAIRS]).order_by("row__position")
     counted = []
     for assignment in first:
         world.say(assignment)
-        counted.append(queries.watch_of(certificate).n_clusters)
+        counted.append(queries.supervision_of(certificate).watch.n_clusters)
     assert counted == [0, 0, 1]
 
 
