@@ -50,7 +50,7 @@ def test_what_no_key_reads_is_named_and_stays(leases: Leases, settings: Settings
     stored = Authenticator.objects.get().data
     settings.SECRET_KEY = "another-key-of-the-installation"
 
-    with pytest.raises(CommandError, match=f"of user #{leases.anna.pk}. Keep the keys"):
+    with pytest.raises(CommandError, match=f"of user #{leases.anna.pk}. Where you have the key"):
         call_command("reencrypt", stdout=StringIO())
 
     assert Authenticator.objects.get().data == stored

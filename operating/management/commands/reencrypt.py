@@ -15,7 +15,8 @@ class Command(BaseCommand):
         self.stdout.write(f"{n} secrets lie encrypted by SECRET_KEY.")
         if unread:
             raise CommandError(
-                f"None of SECRET_KEY and SECRET_KEY_FALLBACKS reads: {', '.join(unread)}. Keep the keys there are: "
-                "a person's factor is taken away on the person's page, and a webhook gets a new secret on its own."
+                f"None of SECRET_KEY and SECRET_KEY_FALLBACKS reads: {', '.join(unread)}. Where you have the key that "
+                "they were made under, add it to SECRET_KEY_FALLBACKS and run this again. Else an owner takes a factor "
+                "away on the person's page, and a manager makes a new secret for a webhook."
             )
         self.stdout.write("SECRET_KEY_FALLBACKS can be emptied.")
