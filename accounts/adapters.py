@@ -143,7 +143,7 @@ def invitation_at(url: str | None) -> Invite | None:
     )
 
 
-_PURPOSE = "second factors"
+SECOND_FACTORS = "second factors"  # what they are encrypted for
 
 
 class Unreadable(PermissionDenied):
@@ -154,12 +154,12 @@ class MFAAdapter(DefaultMFAAdapter):  # type: ignore[misc]
     """Secrets of second factors lie encrypted in the database, by `SECRET_KEY`; earlier ones of it are read too."""
 
     def encrypt(self, text: str) -> str:
-        return ciphers.encrypted(text, settings.SECRET_KEY, purpose=_PURPOSE)
+        return ciphers.encrypted(text, settings.SECRET_KEY, purpose=SECOND_FACTORS)
 
     def decrypt(self, encrypted_text: str) -> str:
         keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
         try:
-            return ciphers.decrypted(encrypted_text, keys, purpose=_PURPOSE)
+            return ciphers.decrypted(encrypted_text, keys, purpose=SECOND_FACTORS)
         except ciphers.Unreadable as error:
             logger.exception("A second factor is encrypted by none of SECRET_KEY and SECRET_KEY_FALLBACKS")
             raise Unreadable(

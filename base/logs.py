@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
+from http.client import responses
 from types import MappingProxyType
 
 # Request, or kind, run, item: numbers and short names only.
@@ -28,6 +29,12 @@ EXTRA = ("method", "route", "status", "ms", "user", "queue")
 _FILLED_IN = ("django.request", "django.security", "django.server", "gunicorn", "celery", "kombu")
 _HTTPX_SAYS = 'HTTP Request: %s %s "%s %d %s"'
 _NAME = re.compile(r"[\w.:/@*\[\]-]{1,200}")  # with the stars that Celery writes for a password
+_PHRASES = frozenset(responses.values())  # such as "Service Unavailable"
+# Django's own sentences on why a form was not taken: who sets up an installation finds out by no other way which host
+# or origin is missing. The page that a browser came from may have an invitation's secret in its address.
+_REFUSED_FORMS = "django.security.csrf"
+_LONGEST_REASON = 200  # signs
+_ADDRESS = re.compile(r"(https?://)(?:[^/\s@]*@)?([^/\s?#]*)\S*")
 _PLACEHOLDER = re.compile(r"%(?:\(\w+\))?[#0\- +]*(?:\d+|\*)?(?:\.\d+)?[a-zA-Z]")
 
 
@@ -68,7 +75,7 @@ class JsonLines(logging.Formatter):
         }
         if record.exc_info and record.exc_info[0] is not None:
             kind, _error, trace = record.exc_info
-            line["error"] = f"{kind.__module__}.{kind.__qualname__}"
+            line["error"] = _name_of(kind)
             line["places"] = [f"{at.filename}:{at.lineno} {at.name}" for at in traceback.extract_tb(trace)]
         return json.dumps(line, ensure_ascii=False, default=str)
 
@@ -103,8 +110,18 @@ def message_of(record: logging.LogRecord) -> str:
 def _shown(value: object, record: logging.LogRecord) -> object:
     if isinstance(value, (int, float)):  # truth values too
         return value
+    if isinstance(value, BaseException):  # what it says may be text, or an address with a password
+        return _name_of(type(value))
     known = record.name.startswith(_FILLED_IN)
     if known and record.name.startswith(("django", "gunicorn")) and isinstance(value, str) and value.startswith("/"):
         found = getattr(getattr(record, "request", None), "resolver_match", None)
         return found.view_name if found is not None else "…"
-    return value if known and isinstance(value, str) and _NAME.fullmatch(value) else "…"
+    if record.name == _REFUSED_FORMS and isinstance(value, str):
+        return _ADDRESS.sub(r"\1\2", value)[:_LONGEST_REASON]
+    if known and isinstance(value, str) and (_NAME.fullmatch(value) or value in _PHRASES):
+        return value
+    return "…"
+
+
+def _name_of(kind: type[BaseException]) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}"

@@ -1,4 +1,4 @@
-"""Writes: a backup restored, and the alarm."""
+"""Writes: a backup restored, secrets under another key, and the alarm."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from django.utils.translation import gettext as _
 from annotation.actions import note
 from annotation.models import AuditEvent
 from annotation.people import mail
-from base import files
-from operating import backups, queries, tables
+from base import ciphers, files
+from operating import backups, encrypted, queries, tables
 from operating.backups import BackupError, Manifest
 from work import queries as work
 
@@ -182,6 +182,30 @@ def _copied(archive: ZipFile, name: str, to: Any) -> backups.Part:
             return backups.copied(source, to)
     except (KeyError, ValueError, EOFError, RuntimeError, struct.error, zlib.error, BadZipFile) as error:
         raise BackupError(_("The backup is damaged: %(part)s cannot be read.") % {"part": name}) from error
+
+
+# --- the key ---------------------------------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def reencrypt() -> tuple[int, list[str]]:
+    """Encrypt by `SECRET_KEY` what lies encrypted by an earlier one, after which that one opens nothing any more.
+
+    People and programs go on meanwhile: who uses a recovery code just then waits for a moment.
+
+    Returns: how many secrets lie encrypted by `SECRET_KEY` now, and whose can be read by none of the keys.
+    """
+    n, unread = 0, []
+    for row in encrypted.holders(locked=True):
+        try:
+            secrets = encrypted.decrypted(row)
+        except ciphers.Unreadable:
+            unread.append(encrypted.name_of(row))
+            continue
+        encrypted.encrypt(row, secrets)
+        n += len(secrets)
+    note(AuditEvent.Kind.ADMIN, what=f"secrets encrypted by another key: {n}")
+    return n, unread
 
 
 # --- the alarm -------------------------------------------------------------------------------------------------------

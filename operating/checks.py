@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import stat
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -39,4 +41,19 @@ def unsafe(**_asked: Any) -> list[Warning]:
                 id="palate.W003",
             )
         )
+    if _others_read(settings.BASE_DIR / ".env"):
+        found.append(
+            Warning(
+                "Every user of this machine can read .env: SECRET_KEY logs in as anybody.",
+                hint="`chmod 600 .env`, as the user as whom Palate runs.",
+                id="palate.W004",
+            )
+        )
     return found
+
+
+def _others_read(file: Path) -> bool:
+    try:
+        return bool(file.stat().st_mode & stat.S_IROTH)
+    except OSError:
+        return False

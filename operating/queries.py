@@ -18,7 +18,7 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from base import files
 from llm.models import LanguageModel
-from operating import backups, tables
+from operating import backups, encrypted, tables
 from operating.backups import Manifest, Part
 from reports.frozen.versions import code_version
 
@@ -142,6 +142,11 @@ def is_empty() -> bool:
     from django.contrib.auth import get_user_model
 
     return not get_user_model()._default_manager.exists()
+
+
+def unreadable_secrets() -> list[str]:
+    """Whose second factors, and which webhooks' secrets, neither `SECRET_KEY` nor an earlier one reads."""
+    return [encrypted.name_of(row) for row in encrypted.holders() if not encrypted.is_readable(row)]
 
 
 # --- health ----------------------------------------------------------------------------------------------------------

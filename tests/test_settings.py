@@ -119,6 +119,16 @@ def test_what_starts_and_is_not_safe_is_said_at_each_migration(var: Path, settin
     assert "palate.W001" in {found.id for found in checks.unsafe()}
 
 
+def test_a_file_of_settings_that_every_user_reads_is_told(settings: Settings, tmp_path: Path) -> None:
+    """`cp .env.example .env` leaves it so on a machine that others use too."""
+    settings.PALATE_ENV, settings.BASE_DIR = "production", tmp_path
+    file = tmp_path / ".env"
+    file.touch()
+    for mode, is_told in ((0o644, True), (0o640, False), (0o600, False)):
+        file.chmod(mode)
+        assert ("palate.W004" in {found.id for found in checks.unsafe()}) is is_told
+
+
 def test_the_schema_of_the_api_is_made_without_a_warning_and_the_same_in_every_process(
     var: Path, tmp_path: Path
 ) -> None:

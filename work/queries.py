@@ -155,7 +155,7 @@ class Standing:
     @property
     def sentence(self) -> str:
         return _(
-            "On the queue “%(queue)s” %(n)d pieces of work wait, and for %(minutes)d minutes no worker has taken one. "
+            "Work waits on the queue “%(queue)s” (items: %(n)d), and no worker has taken any for %(minutes)d min. "
             "Is a worker of this queue running?"
         ) % {"queue": self.name, "n": self.waiting, "minutes": self.silent.total_seconds() // 60}
 

@@ -46,9 +46,9 @@ def test_a_queue_that_nobody_reads_is_told_of(client_of: ClientOf) -> None:
     )
     ImportPart.objects.create(run=run)
     page = reverse("accounts:owner")
-    assert "no worker has taken one" not in owner.get(page).content.decode()
+    assert "no worker has taken any" not in owner.get(page).content.decode()
     Import.objects.update(started_at=timezone.now() - timedelta(minutes=12))
-    said = "On the queue “cpu” 1 pieces of work wait, and for 12 minutes no worker has taken one."
+    said = "Work waits on the queue “cpu” (items: 1), and no worker has taken any for 12 min."
     assert said in owner.get(page).content.decode()
 
 

@@ -77,13 +77,15 @@ def test_no_text_stands_in_a_line(lines: Lines, caplog: pytest.LogCaptureFixture
 
     told = ("redis://:**@redis:6379/0", OSError(SECRET), SECRET)
     logging.getLogger("celery.worker").error("Cannot connect to %s: %s.\n%s", *told)
+    logging.getLogger("django.request").error("%s: %s", "Service Unavailable", "/readyz")
 
     assert [line["message"] for line in lines.found] == [
-        "… could not be done: …",
+        "… could not be done: builtins.ValueError",
         "…: 3 cells, 0.2 s",
         "Not Found: …",
         "Task work.tasks.x raised: …",
-        "Cannot connect to redis://:**@redis:6379/0: ….\n…",
+        "Cannot connect to redis://:**@redis:6379/0: builtins.OSError.\n…",
+        "Service Unavailable: …",
     ]
     crooked = logging.LogRecord("work", logging.INFO, "", 0, "%d of %s", ("three", SECRET), None)
     assert logs.message_of(crooked) == "… of …"
@@ -134,7 +136,28 @@ def test_no_secret_of_an_address_stands_in_a_line(leases: Leases, lines: Lines) 
     assert token not in json.dumps(lines.found)
     assert "c0ffee" not in json.dumps(lines.found)
     [refused] = [line for line in lines.found if line["logger"] == "django.security.csrf"]
-    assert refused["message"] == "Forbidden (…): annotation:join"
+    assert refused["message"] == "Forbidden (CSRF cookie not set.): annotation:join"
+
+
+def test_a_line_says_why_a_form_was_not_taken_and_of_an_address_its_host_alone(
+    leases: Leases, lines: Lines, settings: Settings
+) -> None:
+    """A log-in that is refused because of what the operator has set was “Forbidden (…)”, and nothing else."""
+    settings.ALLOWED_HOSTS = ["palate.example.org"]
+    _invite, token = annotating.invite(study=leases.study, role=Role.MANAGER, by=leases.manager)
+    client = Client(enforce_csrf_checks=True, headers={"host": "palate.example.org"})
+    client.get(reverse("login"), secure=True)
+    origin, referer = (
+        {"Origin": "https://palate.example.org:8443"},
+        {"Referer": f"https://u:pw@elsewhere.org/join/{token}/"},
+    )
+    for sent in (origin, referer):
+        assert client.post(reverse("login"), {}, secure=True, headers=sent).status_code == 403
+
+    first, second = (line["message"] for line in lines.found if line["logger"] == "django.security.csrf")
+    assert "Origin checking failed - https://palate.example.org:8443 does not match" in first
+    assert "Referer checking failed - https://elsewhere.org does not match" in second
+    assert token not in json.dumps(lines.found)
 
 
 def test_what_a_worker_logs_says_of_which_run(db: None, lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -305,9 +328,11 @@ def test_the_alarm_is_logged_each_time_and_mailed_once(
         with pytest.raises(SystemExit) as ended:
             call_command("watch_queues")
         assert ended.value.code == 1
-    assert "“cpu” 3 pieces of work wait, and for 11 minutes" in capsys.readouterr().out
+    assert (
+        "Work waits on the queue “cpu” (items: 3), and no worker has taken any for 11 min." in capsys.readouterr().out
+    )
     [sent] = mail.outbox
-    assert (sent.to, "11 minutes" in sent.body) == (["ops@example.org"], True)
+    assert (sent.to, "11 min." in sent.body) == (["ops@example.org"], True)
     said = [line for line in lines.found if line["logger"] == "operating.actions"]
     assert [(line["level"], line["queue"]) for line in said] == [("ERROR", "cpu")] * 2
     # It moves, and stands still again: that is another alarm.

@@ -35,6 +35,12 @@ class Command(BaseCommand):
             self.stdout.write(f"A backup of {manifest.made_at} by Palate {manifest.palate}: {what}; {told}.")
         else:
             self.stdout.write(f"Restored: {what}; the digests are those of the backup of {manifest.made_at}.")
+            if unread := queries.unreadable_secrets():
+                self.stderr.write(
+                    "Not under the SECRET_KEY that is set here: it does not read "
+                    f"{', '.join(unread)}. Set the one of the installation that was backed up, or name it in "
+                    "SECRET_KEY_FALLBACKS and run “manage.py reencrypt”."
+                )
         for model in manifest.models:
             given = ", ".join(f"{name} {value}" for name, value in model.items() if value and name != "name")
             self.stdout.write(f"Model {model['name']}: {given}")
