@@ -10,6 +10,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from environs import Env
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from base import environment, logs
@@ -17,7 +19,7 @@ from base import environment, logs
 environment.read(Path(__file__).resolve().parents[1])  # the settings, which do that too, are loaded later
 
 wsgi_app = "config.wsgi"
-workers = int(os.environ.get("WEB_CONCURRENCY", "3"))
+workers = Env().int("WEB_CONCURRENCY", 3)  # what is no number is named; the settings know the range
 threads = 4
 timeout = 180  # seconds; an import of a large file is read inside its request
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from environs import EnvError
 
 FILE = Path(__file__).resolve().parents[1] / "config" / "gunicorn.py"
 METRICS = "PROMETHEUS_MULTIPROC_DIR"
@@ -56,3 +57,10 @@ def test_the_web_server_reads_what_stands_in_env(tmp_path: Path, monkeypatch: py
     assert "logconfig_dict" not in found
     # Read by its name where a server is asked (`llm.backends`), as are those of search engines.
     assert os.environ["LAB_API_KEY"] == "for-a-judge"
+
+
+def test_a_number_of_processes_that_is_none_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setenv("WEB_CONCURRENCY", "many")
+    with pytest.raises(EnvError, match="WEB_CONCURRENCY"):
+        runpy.run_path(str(FILE))
