@@ -33,7 +33,7 @@ def test_after_it_the_earlier_key_reads_nothing_and_may_go(leases: Leases, setti
     call_command("reencrypt", stdout=said)
     settings.SECRET_KEY_FALLBACKS = []
 
-    assert said.getvalue().startswith("4 secrets lie encrypted by SECRET_KEY.")
+    assert said.getvalue().startswith("Secrets that lie encrypted by SECRET_KEY: 4.")
     factors = {one.type: one for one in Authenticator.objects.all()}
     assert RecoveryCodes(factors["recovery_codes"]).get_unused_codes() == codes
     assert "JBSWY3DPEHPK3PXP" not in str(factors["totp"].data)

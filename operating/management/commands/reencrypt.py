@@ -12,7 +12,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         n, unread = actions.reencrypt()
-        self.stdout.write(f"{n} secrets lie encrypted by SECRET_KEY.")
+        self.stdout.write(f"Secrets that lie encrypted by SECRET_KEY: {n}.")
         if unread:
             raise CommandError(
                 f"None of SECRET_KEY and SECRET_KEY_FALLBACKS reads: {', '.join(unread)}. Where you have the key that "
