@@ -121,7 +121,10 @@ def test_what_was_frozen_at_a_moment_is_what_stood_at_it(
             annotating.submit(assignment=judged, allow_open=True)
         for change in before:
             do(leases, change, began)
-        frozen = actions.freeze(study=leases.study, title="Then", filters=Filters(**chosen), by=None)
+        try:
+            frozen = actions.freeze(study=leases.study, title="Then", filters=Filters(**chosen), by=None)
+        except Refused:  # these filters leave no label
+            hypothesis.reject()
         table = content(leases, **chosen)
         moment = timezone.now()
         for change in after:
