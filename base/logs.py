@@ -13,7 +13,7 @@ import json
 import logging
 import re
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
@@ -60,6 +60,21 @@ class WithoutReasons(logging.Filter):
         if isinstance(record.args, tuple) and record.msg == _HTTPX_SAYS:
             record.args = (*record.args[:4], "…")
         return True
+
+
+class WithoutRounds(logging.Filter):
+    """Without the lines of Celery's that say each few seconds that a task which comes round was sent, taken and done,
+    some 20,000 lines a day. What goes wrong in one is written."""
+
+    def __init__(self, tasks: Iterable[str]) -> None:
+        super().__init__()
+        self._tasks = frozenset(tasks)
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.levelno >= logging.WARNING or not record.args:
+            return True
+        said = record.args.values() if isinstance(record.args, Mapping) else record.args
+        return not any(isinstance(one, str) and one in self._tasks for one in said)
 
 
 class JsonLines(logging.Formatter):

@@ -744,11 +744,21 @@ LOGGING = {
         "json": {"()": "base.logs.JsonLines"},
     },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
-    "filters": {"without_reasons": {"()": "base.logs.WithoutReasons"}},
+    "filters": {
+        "without_reasons": {"()": "base.logs.WithoutReasons"},
+        "without_rounds": {
+            "()": "base.logs.WithoutRounds",
+            "tasks": ["work.tasks.recover", "operating.tasks.watch_queues"],
+        },
+    },
     "loggers": {
         "httpx": {"filters": ["without_reasons"]},
         # At DEBUG it writes the headers of answers, in which a server may repeat its key, whatever LOG_LEVEL is.
         "httpcore": {"level": "INFO"},
+        **{
+            name: {"filters": ["without_rounds"]}
+            for name in ("celery.beat", "celery.worker.strategy", "celery.app.trace")
+        },
         # It repeats each refusal without its request's number, which the line of `palate.requests` has.
         **({"django.request": {"level": "ERROR"}} if LOG_FORMAT == "json" else {}),
     },

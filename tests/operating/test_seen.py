@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 import sentry_sdk
+from celery.app.trace import LOG_RECEIVED, LOG_SUCCESS
 from django.core import mail
 from django.core.cache import cache
 from django.core.management import call_command
@@ -158,6 +159,22 @@ def test_a_line_says_why_a_form_was_not_taken_and_of_an_address_its_host_alone(
     assert "Origin checking failed - https://palate.example.org:8443 does not match" in first
     assert "Referer checking failed - https://elsewhere.org does not match" in second
     assert token not in json.dumps(lines.found)
+
+
+@pytest.mark.once
+def test_of_what_comes_round_every_few_seconds_only_what_goes_wrong_is_told(lines: Lines) -> None:
+    """By Celery's own messages, whose arguments are a tuple or a mapping."""
+    for task in ("work.tasks.recover", "judges.tasks.work"):
+        name = {"name": task, "id": "4711", "runtime": 0.1, "return_value": "None"}
+        logging.getLogger("celery.beat").info("Scheduler: Sending due task %s (%s)", "recover", task)
+        logging.getLogger("celery.worker.strategy").info(LOG_RECEIVED, name)
+        logging.getLogger("celery.app.trace").info(LOG_SUCCESS, name)
+        logging.getLogger("celery.app.trace").error("Task %(name)s[%(id)s] raised unexpected", name)
+    said = [line["message"] for line in lines.found]
+    assert len(said) == 5
+    assert [message for message in said if "work.tasks.recover" in message] == [
+        "Task work.tasks.recover[4711] raised unexpected"
+    ]
 
 
 def test_what_a_worker_logs_says_of_which_run(db: None, lines: Lines, monkeypatch: pytest.MonkeyPatch) -> None:
