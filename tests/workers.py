@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -111,6 +112,26 @@ class Site:
         for worker in workers:
             self.kill(worker)
         return taken
+
+    def killed_at_work(self, times: int, *, rest: float, life: tuple[float, float], seed: int) -> int:
+        """Two workers, of which one is killed again and again, and starts anew. How many were at something then.
+
+        Args:
+            rest: how long they rest at each thing, in starts of a worker as `measure_start` has it; afterwards nobody
+                who starts rests.
+            life: from how many starts to how many it is from one kill to the next.
+        """
+        start, rng, killed_at_work = self.measure_start(), random.Random(seed), 0
+        self.env["SITE_SLOW"] = str(rest * start)
+        workers = [self.start_worker(), self.start_worker()]
+        for _ in range(times):
+            time.sleep(rng.uniform(*life) * start)
+            victim = rng.randrange(2)
+            killed_at_work += self.is_at_work(workers[victim])
+            self.kill(workers[victim])
+            workers[victim] = self.start_worker()
+        self.env["SITE_SLOW"] = "0"
+        return killed_at_work
 
     def count(self, state: str) -> int:
         ((number,),) = self.query(f"SELECT count(*) FROM {self.table} WHERE state = '{state}'")

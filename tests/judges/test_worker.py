@@ -77,21 +77,10 @@ def test_two_workers_and_twenty_kills_in_one_run(
     site: Site, judge: str, rows: int, rest: float, life: tuple[float, float]
 ) -> None:
     """At any moment: while a worker starts, loads a model, scores, writes, or rests between two rows."""
-    rng = random.Random(20)
     site.setup(judge=judge, rows=rows, slow=1)
-    start = site.measure_start()
-    site.env["SITE_SLOW"] = str(rest * start)
-    workers = [site.start_worker(), site.start_worker()]
-    killed_at_work = 0
-    for _ in range(20):
-        time.sleep(rng.uniform(*life) * start)
-        victim = rng.randrange(2)
-        killed_at_work += site.is_at_work(workers[victim])
-        site.kill(workers[victim])
-        workers[victim] = site.start_worker()
+    killed_at_work = site.killed_at_work(20, rest=rest, life=life, seed=20)
     assert site.count("done") < rows, "the run was over before the last kill"
     assert killed_at_work >= 5, "most kills met nobody at work"
-    site.env["SITE_SLOW"] = "0"
     site.start_worker()
     site.wait_for("done", rows)
     time.sleep(0.5)
@@ -133,22 +122,16 @@ def test_a_killed_extraction_and_a_queue_that_lost_everything(site: Site) -> Non
 
 @pytest.mark.slow
 @pytest.mark.model
-@pytest.mark.parametrize(("extractor", "rows", "slow"), [("parser", 60, 1), ("writer", 24, 4)])
-def test_an_extraction_by_two_workers_with_ten_kills(site: Site, extractor: str, rows: int, slow: float) -> None:
+@pytest.mark.parametrize("extractor", ["parser", "writer"])
+def test_an_extraction_by_two_workers_with_ten_kills(site: Site, extractor: str) -> None:
     """At any moment: while a worker starts, loads the model, or is at a document."""
-    rng = random.Random(10)
+    rows = 60
     site.table = "judges_extractionitem"
-    site.setup(judge=extractor, rows=rows, slow=slow)
-    workers = [site.start_worker(), site.start_worker()]
-    killed_at_work = 0
-    for _ in range(10):
-        site.wait_for("claimed")  # how long a worker takes to begin depends on the machine
-        time.sleep(rng.uniform(0, 6))
-        victim = rng.randrange(2)
-        killed_at_work += site.count("claimed") > 0
-        site.kill(workers[victim])
-        workers[victim] = site.start_worker()
+    site.setup(judge=extractor, rows=rows, slow=1)
+    killed_at_work = site.killed_at_work(10, rest=0.4, life=(0.3, 2), seed=10)
+    assert site.count("done") < rows, "the run was over before the last kill"
     assert killed_at_work >= 3, "most kills met nobody at work"
+    site.start_worker()
     site.wait_for("done", rows)
     time.sleep(0.5)
     assert_each_document_was_taken_apart_once(site, rows)
@@ -161,24 +144,18 @@ def test_an_extraction_by_two_workers_with_ten_kills(site: Site, extractor: str,
 @pytest.mark.model
 def test_texts_by_two_workers_with_kills_are_those_of_an_undisturbed_run(site: Site) -> None:
     """At any moment: while a worker starts, loads the model, draws words, or stores the text."""
-    rng = random.Random(4)
+    rows = 24
     site.table = "judges_generationitem"
-    site.setup(judge="texts", rows=16, slow=0.5)
-    workers = [site.start_worker(), site.start_worker()]
-    killed_at_work = 0
-    for _ in range(4):
-        site.wait_for("claimed")  # how long a worker takes to begin depends on the machine
-        time.sleep(rng.uniform(0, 4))
-        victim = rng.randrange(2)
-        killed_at_work += site.count("claimed") > 0
-        site.kill(workers[victim])
-        workers[victim] = site.start_worker()
+    site.setup(judge="texts", rows=rows, slow=0.5)
+    killed_at_work = site.killed_at_work(6, rest=0.4, life=(0.5, 2), seed=4)
+    assert site.count("done") < rows, "the run was over before the last kill"
     assert killed_at_work >= 2, "most kills met nobody at work"
-    site.wait_for("done", 16)
+    site.start_worker()
+    site.wait_for("done", rows)
     time.sleep(0.5)
     site.call("still")
     said = site.report()
     disturbed, undisturbed = said["leases"], said["still"]
-    assert (disturbed["state"], disturbed["items"]) == ("finished", {"done": 16})
+    assert (disturbed["state"], disturbed["items"]) == ("finished", {"done": rows})
     assert disturbed["texts"] == undisturbed["texts"]
     assert all(text for _name, text in disturbed["texts"])

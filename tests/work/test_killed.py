@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import shutil
 import signal
 import time
@@ -39,20 +38,9 @@ def test_a_killed_worker_and_a_queue_that_lost_everything(site: Site) -> None:
 @pytest.mark.slow
 def test_two_workers_and_fifteen_kills_in_one_run(site: Site) -> None:
     """At any moment: while a worker starts, does an item, writes, or rests between two."""
-    rng = random.Random(15)
     site.setup(rows=120, slow=1)
-    start = site.measure_start()  # so that lives are as long as they have to be on this machine
-    site.env["SITE_SLOW"] = str(0.2 * start)
-    workers = [site.start_worker(), site.start_worker()]
-    killed_at_work = 0
-    for _ in range(15):
-        time.sleep(rng.uniform(0.1, 2) * start)
-        victim = rng.randrange(2)
-        killed_at_work += site.is_at_work(workers[victim])
-        site.kill(workers[victim])
-        workers[victim] = site.start_worker()
+    killed_at_work = site.killed_at_work(15, rest=0.2, life=(0.1, 2), seed=15)
     assert killed_at_work >= 3, "most kills met nobody at work"
-    site.env["SITE_SLOW"] = "0"
     site.start_worker()
     site.wait_for("done", 120)
     time.sleep(0.5)
