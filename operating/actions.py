@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import socket
 import struct
 import zlib
 from contextlib import suppress
@@ -225,13 +226,19 @@ def watch_queues() -> list[work.Standing]:
             extra={"queue": queue.name},
         )
         if settings.PALATE_ALARM_EMAIL and _is_news(queue.name):
-            subject = _("Palate: a queue stands still")
+            subject = _("Palate on %(host)s: a queue stands still") % {"host": _host()}
             told = [mail.send(subject=subject, text=queue.sentence, to=to) for to in settings.PALATE_ALARM_EMAIL]
             if not any(told):  # the next look tries again
                 _no_alarm(queue.name)
     still = {queue.name for queue in found}
     _no_alarm(*({"cpu", "gpu"} - still))
     return found
+
+
+def _host() -> str:
+    """Of an installation, for who looks after several."""
+    named = [host.lstrip(".") for host in settings.ALLOWED_HOSTS if host != "*"]
+    return named[0] if named else socket.gethostname()
 
 
 def _is_news(name: str) -> bool:

@@ -335,7 +335,7 @@ def test_the_alarm_is_logged_each_time_and_mailed_once(
     db: None, settings: Settings, lines: Lines, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cache.clear()
-    settings.PALATE_ALARM_EMAIL = ["ops@example.org"]
+    settings.PALATE_ALARM_EMAIL, settings.ALLOWED_HOSTS = ["ops@example.org"], ["*", ".palate.example.org"]
     run = toy.started(3)
     ago(run, minutes=9)
     call_command("watch_queues")  # not yet
@@ -350,6 +350,7 @@ def test_the_alarm_is_logged_each_time_and_mailed_once(
     )
     [sent] = mail.outbox
     assert (sent.to, "11 min." in sent.body) == (["ops@example.org"], True)
+    assert sent.subject == "Palate on palate.example.org: a queue stands still"
     said = [line for line in lines.found if line["logger"] == "operating.actions"]
     assert [(line["level"], line["queue"]) for line in said] == [("ERROR", "cpu")] * 2
     # It moves, and stands still again: that is another alarm.
