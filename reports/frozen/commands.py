@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from collections.abc import Callable
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -17,9 +18,7 @@ class RecomputeCommand(BaseCommand):
 
     model: type[Frozen]
     what: str  # in a sentence, and the command's argument
-
-    def recompute(self, frozen: Any) -> Recomputed:
-        raise NotImplementedError
+    recompute: Callable[[Any], Recomputed]
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(self.what, type=int, help="its number, as in its address")

@@ -3,12 +3,9 @@ from __future__ import annotations
 from recipes.memorization.models import FrozenVerdict
 from recipes.memorization.verdict.freezing import recompute
 from reports.frozen.commands import RecomputeCommand
-from reports.frozen.recomputing import Recomputed
 
 
 class Command(RecomputeCommand):
     help = "Compute a frozen verdict again from its own labels, and say whether every number comes out the same."
     model, what = FrozenVerdict, "verdict"
-
-    def recompute(self, frozen: FrozenVerdict) -> Recomputed:
-        return recompute(frozen)
+    recompute = staticmethod(recompute)
