@@ -18,6 +18,7 @@ whole run has 357), Qwen 3 0.6B's for many small items, Qwen 2.5 1.5B's for answ
 - writing: against `transformers.generate` in batches; with `--written-by` by a model with real weights, of whose texts
   as many as are the same are counted.
 - large: the reference work of the larger model, on one card.
+- cards: the same over all cards that are seen, a like share of its layers on each.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ from llm.backends.transformers import (
     loaded_alone,
     use_norms,
 )
-from llm.engine import attention
+from llm.engine import attention, cards
 from llm.engine.attention import Way
 from llm.engine.cloze import ClozeScorer
 from llm.engine.encoding import PromptEncoder
@@ -247,6 +248,19 @@ def large(bench: Bench) -> dict[str, Any]:
     return _by(some, model, [(attention.ways_for(model)[0], TOKEN_BUDGETS["cuda"])])
 
 
+def over_cards(bench: Bench) -> dict[str, Any]:
+    """{} of a single card. Made on the first one, which has to hold it."""
+    n_cards = torch.cuda.device_count()
+    if not bench.gpu or n_cards < 2:
+        return {}
+    model = bench.model("Gemma 2 27B")
+    room = 1.4 * cards.bytes_of(model) / n_cards
+    model = cards.spread(model, {f"cuda:{number}": int(room) for number in range(n_cards)})
+    some = replace(bench, documents=bench.documents // 2)
+    found = _by(some, model, [(attention.ways_for(model)[0], TOKEN_BUDGETS["cuda"])])
+    return {"on": [str(card) for card in cards.devices_of(model)], **found}
+
+
 def profiled(bench: Bench) -> dict[str, Any]:
     if not bench.gpu:
         return {}
@@ -276,14 +290,15 @@ def _by(bench: Bench, model: Any, ways: Iterable[tuple[Way, int]]) -> dict[str, 
     rate = rates(bench)["bfloat16 TFLOP/s"] * 1e12
     rows = work(bench, documents=bench.documents)
     found: dict[str, Any] = {}
+    held_on = cards.devices_of(model) if bench.gpu else []
     first: list[RowScores | PromptTooLong] | None = None
     for way, budget in ways:
         scorer = ClozeScorer(model, bench.tokenizer, token_budget=budget)
         scorer.own_attention = way
         scorer.score(rows[:TOGETHER])  # compiles, and fills the memory's pool
         bench.wait()
-        if bench.gpu:
-            torch.cuda.reset_peak_memory_stats()
+        for card in held_on:
+            torch.cuda.reset_peak_memory_stats(card)
         begin = time.perf_counter()
         fed, scores = _in_calls(scorer, rows)
         seconds = time.perf_counter() - begin
@@ -297,7 +312,7 @@ def _by(bench: Bench, model: Any, ways: Iterable[tuple[Way, int]]) -> dict[str, 
             "tokens a document": needed / len(rows[:TOGETHER]),
             "tokens a second": fed / seconds,
             "share of the products' rate": floor / seconds,
-            "GiB": torch.cuda.max_memory_allocated() / 2**30 if bench.gpu else None,
+            "GiB": [torch.cuda.max_memory_allocated(card) / 2**30 for card in held_on],
             "off the first, nat": _furthest(scores, first),
         }
     return found
@@ -422,6 +437,7 @@ PARTS: dict[str, Callable[[Bench], dict[str, Any]]] = {
     "memory": with_little_memory,
     "writing": written,
     "large": large,
+    "cards": over_cards,
 }
 
 

@@ -13,7 +13,7 @@ import torch
 from benchmarks import model_families
 from benchmarks.judge_throughput import each_prompt_alone
 from llm.backends.transformers import use_norms
-from llm.engine import attention
+from llm.engine import attention, cards
 from llm.engine.attention import Way
 from llm.engine.captured import Steps
 from llm.engine.cloze import ClozeScorer
@@ -114,6 +114,26 @@ def test_a_full_card_halves_the_forwards_and_scores_the_same() -> None:
         torch.cuda.empty_cache()
     assert engine.token_budget < 2**20
     assert furthest(again, expected) < 1e-3
+
+
+@pytest.mark.parametrize("family", ["llama", "gemma2", "mixtral"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=["float32", "bfloat16"])
+def test_a_model_that_is_spread_scores_and_writes_as_on_one_card(family: str, dtype: torch.dtype) -> None:
+    """Over two cards where they are, else placed by the same hooks on the one."""
+    seen = range(torch.cuda.device_count())
+    model = tiny.model(family).to(dtype)
+    room = cards.bytes_of(model) * (1.0 if len(seen) > 1 else 3.0)
+    there = cards.spread(copy.deepcopy(model), {f"cuda:{number}": int(room) for number in seen})
+    assert len(cards.devices_of(there)) == min(2, len(seen))
+    use_norms(there)
+    engine = ClozeScorer(there, tiny.tokenizer(), token_budget=50)
+    alone = scorer(family, dtype)
+    assert (engine.mode, engine.own_attention) == ("tree", alone.own_attention)
+    assert furthest(engine.score(ROWS), alone.score(ROWS)) < 1e-3
+    if dtype == torch.float32:
+        made = AnswerGenerator(there, PromptEncoder(tiny.tokenizer()), token_budget=64, cache_budget=10_000)
+        found = made.generate(PROMPTS, Sampling(max_new_tokens=40))
+        assert found == answers(family, "cpu")[1][: len(PROMPTS)]
 
 
 # Texts of different lengths that begin alike, one of them twice: some are finished before others.
