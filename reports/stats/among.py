@@ -237,9 +237,9 @@ def pair_kappas(
     return 1 - ratio
 
 
-def rater_pairs(tables: PairTables, values: Sequence[float] | None = None) -> tuple[RaterPair, ...]:
+def rater_pairs(tables: PairTables) -> tuple[RaterPair, ...]:
     """Each two raters with the coefficients of two, for a matrix rater x rater."""
-    return _rows(*_of_pairs(tables, values))
+    return _rows(*_of_pairs(tables, None))
 
 
 def _of_pairs(tables: PairTables, values: Sequence[float] | None) -> tuple[IntArray, FloatArray]:

@@ -196,7 +196,12 @@ class LeftOut:
 
 
 def left_out(people: Answers, judge: Answers, *, each: bool = False) -> LeftOut:
-    """What `human_ceiling`, its intervals and its baseline are made of; `each`: as of the first."""
+    """What `human_ceiling`, its intervals and its baseline are made of.
+
+    Args:
+        each: a cell is right in the share of the others who chose the same, so that it says as much where a cell has
+            many answers; any of many people agrees with nearly everything. Else it is right where any of them did.
+    """
     chosen = judge_codes(people, judge)
     counts = people.value_counts()
     cell = people.by_cell.index
@@ -224,18 +229,17 @@ def _mean_shares(left: LeftOut, right: FloatArray) -> tuple[FloatArray, IntArray
     return (sums / np.maximum(n, 1)).sum(axis=1) / (n > 0).sum(axis=1), n.sum(axis=1)
 
 
-def human_ceiling(people: Answers, judge: Answers, *, each: bool = False, left: LeftOut | None = None) -> Ceiling:
+def human_ceiling(people: Answers, left: LeftOut) -> Ceiling:
     """Leave each person out in turn, and let them and the judge be measured by the others as `judge_accuracy` does.
 
     A cell counts for a person where they, the judge and at least one other person answered; it is right where one of
-    the others chose the same. Shares are means over sheets, the ceiling is the mean over people.
+    the others chose the same, or in the share of them who did (`left.each`). Shares are means over sheets, the ceiling
+    is the mean over people.
 
     Args:
-        each: a cell is right in the share of the others who chose the same, so that it says as much where a cell has
-            many answers; any of many people agrees with nearly everything.
-        left: `left_out` of the same, where it is there; then it says whether `each`.
+        people: those of whom `left` was made.
+        left: what `left_out` returns of people and the judge.
     """
-    left = left or left_out(people, judge, each=each)
     (of_people, n), (of_judges, _n) = (_mean_shares(left, right) for right in (left.person, left.judge))
     rows = tuple(
         Left(*row) for row in zip(left.raters.tolist(), of_people.tolist(), of_judges.tolist(), n.tolist(), strict=True)
@@ -252,12 +256,9 @@ def human_ceiling(people: Answers, judge: Answers, *, each: bool = False, left: 
     )
 
 
-def ceiling_baseline(
-    people: Answers, judge: Answers, *, each: bool = False, left: LeftOut | None = None
-) -> float | None:
+def ceiling_baseline(people: Answers, left: LeftOut) -> float | None:
     """What always answering people's most frequent option reaches where `human_ceiling` measures the judge, by the same
-    rule; None where it measures nothing. Of equally frequent options the first. `left`: as of that."""
-    left = left or left_out(people, judge, each=each)
+    rule; None where it measures nothing. Of equally frequent options the first."""
     if not left.place.size:
         return None
     code = people.code[left.place]
@@ -276,18 +277,15 @@ class CeilingIntervals:
 
 def ceiling_intervals(
     people: Answers,
-    judge: Answers,
+    left: LeftOut,
     *,
-    each: bool = False,
     by: By = "document",
     n_draws: int = N_DRAWS,
     seed: int = 0,
     expanded: bool = True,
-    left: LeftOut | None = None,
 ) -> CeilingIntervals:
     """The intervals of `human_ceiling`: documents (or sheets) are drawn of those alone that have a cell for it, and
-    whoever has no cell in a draw is not among its people. `left`: as of that."""
-    left = left or left_out(people, judge, each=each)
+    whoever has no cell in a draw is not among its people."""
     key = (people.document if by == "document" else people.sheet)[left.place]
     draws = resampling_of(distinct(key), by, n_draws=n_draws, seed=seed, expanded=expanded, group_many=False)
     if draws.too_few:

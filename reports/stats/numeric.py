@@ -411,7 +411,7 @@ MOST_BINS = 30
 _WHOLE = 2.0**50  # beyond, halves between whole numbers are lost
 
 
-def bin_edges(numbers: FloatArray, *, at_most: int = MOST_BINS) -> FloatArray:
+def bin_edges(numbers: FloatArray) -> FloatArray:
     """The ends of bins of equal width that hold all of these, shape (n_bins + 1,); none where there is no number, or
     no difference of the largest and the smallest. Where all are whole, each bin holds equally many whole numbers, a
     single one where so many bins are enough.
@@ -428,12 +428,12 @@ def bin_edges(numbers: FloatArray, *, at_most: int = MOST_BINS) -> FloatArray:
     if width <= 0:
         width = spread / (np.log2(numbers.size) + 1)
     if max(-low, high) < _WHOLE and not (numbers % 1).any():
-        whole = float(np.ceil(max(width, (spread + 1) / at_most))) if spread >= at_most else 1.0
+        whole = float(np.ceil(max(width, (spread + 1) / MOST_BINS))) if spread >= MOST_BINS else 1.0
         n_bins = int(np.ceil((spread + 1) / whole))
         return low - 0.5 + whole * np.arange(n_bins + 1, dtype=np.float64)
     if not spread:
         return np.array([low - 0.5, low + 0.5])
-    return np.linspace(low, high, int(np.clip(np.ceil(spread / width), 1, at_most)) + 1, dtype=np.float64)
+    return np.linspace(low, high, int(np.clip(np.ceil(spread / width), 1, MOST_BINS)) + 1, dtype=np.float64)
 
 
 def shares_in(numbers: FloatArray, edges: FloatArray) -> FloatArray:
