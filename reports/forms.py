@@ -12,6 +12,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation import doors
+from annotation.forms.fields import field_of
 from annotation.models import Rater, Study
 from annotation.scheme.spec import Kind, QuestionSpec, SchemeSpec, SectionSpec
 from annotation.scheme.words import Words
@@ -417,12 +418,12 @@ class CompareForm(forms.Form):
 
     def __init__(self, *args: Any, report: Report, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        others = Report.objects.filter(study=report.study_id).exclude(pk=report.pk).defer("labels", "results")
-        self.fields["other"].queryset = others  # type: ignore[attr-defined]
+        self._others = Report.objects.filter(study=report.study_id).exclude(pk=report.pk).defer("labels", "results")
+        field_of(self, "other", forms.ModelChoiceField).queryset = self._others
 
     @property
     def has_others(self) -> bool:
-        return bool(self.fields["other"].queryset.exists())  # type: ignore[attr-defined]
+        return self._others.exists()
 
 
 class ExportForm(forms.Form):
@@ -431,7 +432,7 @@ class ExportForm(forms.Form):
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["report"].queryset = Report.objects.filter(study=study)  # type: ignore[attr-defined]
+        field_of(self, "report", forms.ModelChoiceField).queryset = Report.objects.filter(study=study)
 
 
 def not_understood(*asked: forms.Form) -> HttpResponse:
