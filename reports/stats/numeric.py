@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -31,6 +32,7 @@ from reports.stats.bootstrap import (
 )
 from reports.stats.judge import judge_codes
 from reports.stats.pairs import FloatArray
+from reports.stats.ratios import LEAST, mean_of_defined, ratio
 
 ALL_EQUAL = "all numbers are the same"
 TOO_FEW_SHARED = "no two raters share three cells in which both give different numbers"
@@ -240,13 +242,7 @@ class _Pairs:
             spread = np.maximum(n * a2 - a**2, 0) * np.maximum(n * b2 - b**2, 0)
             usable = (n >= _FEWEST_SHARED) & (spread > 1e-9 * np.maximum(n * a2 * n * b2, 1e-300))
             r = np.divide(n * ab - a * b, np.sqrt(spread), out=np.full(n.shape, np.nan), where=usable)
-            defined = ~np.isnan(r)
-            counted = defined.sum(axis=1)
-            found.append(
-                np.divide(
-                    np.where(defined, r, 0).sum(axis=1), counted, out=np.full(counted.shape, np.nan), where=counted > 0
-                )
-            )
+            found.append(mean_of_defined(r))
         return np.stack(found, axis=-1)
 
     def intervals(self, cluster: IntArray, draws: Resampling) -> dict[str, Interval]:
@@ -395,10 +391,7 @@ def numeric_difference_intervals(
     return {name: draws.interval(drawn[:, at]) for at, name in enumerate(("difference", "bias"))}
 
 
-def _ratio(top: npt.ArrayLike, bottom: npt.ArrayLike) -> FloatArray:
-    above, below = np.broadcast_arrays(np.asarray(top, np.float64), np.asarray(bottom, np.float64))
-    found: FloatArray = np.divide(above, below, out=np.full(below.shape, np.nan), where=below > 1e-12)
-    return found
+_ratio = partial(ratio, above=LEAST)
 
 
 def _defined(value: float) -> float | None:
