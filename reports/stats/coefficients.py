@@ -1,8 +1,9 @@
 """Agreement coefficients as functions of `CellSums`, for one study or for all draws of a bootstrap at once.
 
 Each takes sums with any leading shape `...` and returns an array of that shape, NaN where the coefficient is not
-defined. All are chance-corrected as (pa - pe) / (1 - pe): pa what was observed, pe what chance would give; they differ
-in what they call chance. Which answers count when some are missing is each one's own rule, in `MISSING_RULES`.
+defined. `weights`: how far two options agree, 0 to 1, shape (n_options, n_options); left out, 1 for the same one alone.
+All are chance-corrected as (pa - pe) / (1 - pe): pa what was observed, pe what chance would give; they differ in what
+they call chance. Which answers count when some are missing is each one's own rule, in `MISSING_RULES`.
 Source of the forms for any number of raters and missing answers: Gwet (2014), Handbook of Inter-Rater Reliability, 4th
 ed.; of alpha: Krippendorff (2011).
 """
@@ -97,6 +98,8 @@ def scott_pi(sums: CellSums, weights: FloatArray | None = None) -> FloatArray:
 
 def krippendorff_alpha(sums: CellSums, level: Level = "nominal", values: Sequence[float] | None = None) -> FloatArray:
     """Krippendorff's alpha, 1 - observed / expected disagreement of the coincidence matrix.
+
+    `values`: what the options stand for at the interval level, shape (n_options,); 0, 1, 2, ... when left out.
 
     The reported alpha is the krippendorff package's (`agreement.krippendorff_alpha`); this one takes all draws of a
     bootstrap at once.

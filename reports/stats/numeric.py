@@ -279,7 +279,7 @@ def _around_mean(x: FloatArray, group: IntArray) -> FloatArray:
 
 
 def comparisons(answers: Answers) -> tuple[IntArray, IntArray]:
-    """The places of both answers of each pair of answers to one cell, the lower rater first."""
+    """The places of both answers of each pair of answers to one cell, the lower rater first, each shape (n_pairs,)."""
     r = np.bincount(answers.by_cell.index)
     first: list[IntArray] = [np.zeros(0, dtype=np.int64)]
     second: list[IntArray] = [np.zeros(0, dtype=np.int64)]

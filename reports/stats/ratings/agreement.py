@@ -32,7 +32,7 @@ class Together:
 
 
 def together(ratings: Ratings, scale: FloatArray, draws: Draws) -> Together:
-    """`scale`: the numbers that can be given, ascending."""
+    """How far raters agree, taken together. `scale`: the numbers that can be given, ascending, shape (n_numbers,)."""
     agreement, consistency, of_mean = _two_way(ratings, draws)
     return Together(
         alpha_ordinal=alpha(ratings, scale, draws, ordinal=True),
@@ -45,7 +45,8 @@ def together(ratings: Ratings, scale: FloatArray, draws: Draws) -> Together:
 
 
 def alpha(ratings: Ratings, scale: FloatArray, draws: Draws, *, ordinal: bool) -> Estimate:
-    """Krippendorff's α (2011) of the first ratings. Features are the coincidences of each text."""
+    """Krippendorff's α (2011) of the first ratings. Features are the coincidences of each text; `scale`: as of
+    `together`."""
     k = scale.size
     first = ratings.first
     code = np.searchsorted(scale, np.where(np.isnan(first), scale[0], first))
@@ -252,7 +253,7 @@ def _moments(x: FloatArray, y: FloatArray, cluster: IntArray, draws: Draws) -> t
 
 def concordance(x: FloatArray, y: FloatArray, cluster: IntArray, draws: Draws) -> Estimate:
     """2 s_xy / (s_x² + s_y² + (m_x - m_y)²): Lin's concordance (1989); of whole numbers it is Cohen's κ with quadratic
-    weights (Krippendorff 1970)."""
+    weights (Krippendorff 1970). x, y and the text of each, shape (n,); NaN is left out."""
     sums, n, clusters = _moments(x, y, cluster, draws)
     return draws.read(_concordance(sums), n=n, n_clusters=clusters)
 
@@ -264,7 +265,7 @@ def _concordance(sums: FloatArray) -> FloatArray:
 
 
 def correlation(x: FloatArray, y: FloatArray, cluster: IntArray, draws: Draws) -> Estimate:
-    """Pearson's."""
+    """Pearson's correlation; arguments as of `concordance`."""
     sums, n, clusters = _moments(x, y, cluster, draws)
     return draws.read(_correlation(sums), n=n, n_clusters=clusters)
 

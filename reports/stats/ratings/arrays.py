@@ -98,7 +98,7 @@ class Ratings:
 
 
 def column_means(values: FloatArray) -> FloatArray:
-    """Over the first axis, leaving NaN out."""
+    """Means over the first axis, NaN left out: shape (n, ...) to (...)."""
     known = ~np.isnan(values)
     n = known.sum(axis=0)
     total = np.where(known, values, 0.0).sum(axis=0)
@@ -135,7 +135,7 @@ def mean_of_means(of: Sequence[tuple[FloatArray, IntArray]]) -> Estimate:
 
 
 def difference(a: FloatArray, b: FloatArray, cluster_a: IntArray, cluster_b: IntArray) -> Estimate:
-    """The mean of a less that of b; they may share instructions."""
+    """The mean of a less that of b; they may share instructions. Values and the instruction of each, shape (n,)."""
     known_a, known_b = ~np.isnan(a), ~np.isnan(b)
     x, y = a[known_a], b[known_b]
     if not x.size or not y.size:
