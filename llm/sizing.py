@@ -33,6 +33,8 @@ CARDS = {"h200": Card("H200", 139 * 2**30, 7.8e14)}
 # Of the rate of matrix products, by whole forwards, of models that are not small.
 USUAL_SHARE = (0.50, 0.67)
 SMALL_WEIGHTS = 2e9
+# What layers have of their own.
+_SPREAD = {"weights", "keys and values"}
 # What CUDA itself and its libraries hold.
 _BESIDES_BYTES = 1.5 * 2**30
 
@@ -85,7 +87,12 @@ class Needs:
 
     @property
     def total(self) -> float:
+        """On one card."""
         return sum(self.memory.values())
+
+    def on_each(self, cards: int) -> dict[str, float]:
+        """Bytes on each of so many cards, over which the layers are spread alike; the fullest one's."""
+        return {name: size / (cards if name in _SPREAD else 1) for name, size in self.memory.items()}
 
 
 def sizes_of(files: ModelFiles) -> Sizes:

@@ -71,7 +71,8 @@ class TransformersBackend(Backend):
         gguf_file: which GGUF file of a folder, package or hub repository, where it holds several.
         dtype: `auto` is float32 on a CPU and bfloat16 on a GPU; `rescued` scores in bfloat16, and again in float32 the
             cells whose margin is under `rescue_below_nats`. It holds the weights in both.
-        device: `auto`, `cpu`, `cuda` or `cuda:N`.
+        device: `auto`, `cpu`, `cuda` (the first card, or as many of those that this process sees as hold the model) or
+            `cuda:N`.
         token_budget: most tokens a forward takes, which bounds its memory; None chooses by device. It is halved as long
             as a GPU runs out of memory.
         terminator: text scored after each option; without a chat template only.
@@ -382,6 +383,7 @@ def _read(backend: TransformersBackend) -> _Loaded:
     files = backend.locate()
     import torch
 
+    from llm.engine.cards import placed
     from llm.engine.cloze import ClozeScorer
     from llm.engine.generation import AnswerGenerator
     from llm.engine.onednn import use_onednn
@@ -394,7 +396,7 @@ def _read(backend: TransformersBackend) -> _Loaded:
     dtype = _dtype(backend, device)
     try:
         model, tokenizer = weights_of(files, getattr(torch, dtype))
-        model = model.to(device).eval()
+        model = placed(model, device).eval()
         n_parameters = sum(weight.numel() for weight in model.parameters())  # packed weights are none
         token_budget = backend.token_budget or forward_tokens(n_parameters, kind)
         products = "oneDNN" if use_onednn(model) else "torch"
@@ -411,7 +413,7 @@ def _read(backend: TransformersBackend) -> _Loaded:
         share_off = 1.0
         if backend.dtype == RESCUED:
             # Read anew: a model that is cast has its positions in bfloat16 too, and one that is read so has not.
-            whole = weights_of(files, torch.float32)[0].to(device).eval()
+            whole = placed(weights_of(files, torch.float32)[0], device).eval()
             use_onednn(whole)
             precise = score_with(whole)
             exact = precise.feeding
@@ -430,7 +432,12 @@ def _read(backend: TransformersBackend) -> _Loaded:
         raise
     except torch.OutOfMemoryError as error:
         raise BackendError(
-            _("%(model)s does not fit the GPU's memory.") % {"model": backend.location}, permanent=True
+            _(
+                "%(model)s does not fit the GPU's memory. A worker that sees several GPUs spreads a model over them "
+                "(docs/deploy.md)."
+            )
+            % {"model": backend.location},
+            permanent=True,
         ) from error
     except Exception as error:  # each file format and model family fails in its own way
         raise _could_not_load(backend, error) from error
@@ -444,7 +451,6 @@ def _read(backend: TransformersBackend) -> _Loaded:
             model,
             tokenizer,
             scorer,
-            device=device,
             dtype=dtype,
             products=products,
             n_norms=n_norms,
@@ -463,7 +469,6 @@ def _identity(
     tokenizer: Any,
     scorer: ClozeScorer,
     *,
-    device: str,
     dtype: str,
     products: str,
     n_norms: int,
@@ -476,8 +481,7 @@ def _identity(
         n_norms: how many norms are computed by a kernel.
         share_off: see `llm.engine.widened`; None where no cell is scored again in float32.
     """
-    import torch
-
+    from llm.engine.cards import named
     from llm.engine.onednn import gated_in_products
 
     identity = {
@@ -487,7 +491,7 @@ def _identity(
         "weights_sha256": files.digest(),
         "tokenizer_sha256": _of_tokenizer(tokenizer),
         "dtype": dtype,
-        "device": torch.cuda.get_device_name(device) if device.startswith("cuda") else device,
+        "device": named(model),
         "matrix_products": products,
         "attention": _attention_of(scorer, model),
         "mode": scorer.mode,

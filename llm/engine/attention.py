@@ -24,15 +24,16 @@ import importlib.util
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import cache
-from typing import Any, Protocol
+from functools import cache, partial
+from typing import Any, Protocol, Self
 
 import torch
 from torch.nn import functional as F
 from transformers import AttentionInterface
 
+from llm.engine.cards import devices_of
 from llm.engine.onednn import product
 from llm.engine.tree import TokenTree, visible
 
@@ -73,6 +74,13 @@ class Block:
         """Those of the keys or values (H, K, D) that the block needs."""
         return states[:, self.keys] if isinstance(self.keys, slice) else states.index_select(1, self.keys)
 
+    def on(self, device: torch.device) -> Block:
+        return replace(
+            self,
+            keys=self.keys if isinstance(self.keys, slice) else self.keys.to(device),
+            mask=None if self.mask is None else self.mask.to(device),
+        )
+
     def tiled(self, groups: int, dtype: torch.dtype) -> torch.Tensor | None:
         """The mask as torch's kernel wants it: of all keys, and for `groups` heads one below the other (groups x R, K).
         Made once for all layers."""
@@ -98,6 +106,9 @@ class Seen(Protocol):
     ) -> torch.Tensor:
         """(H, T, D), (G, K, D), (G, K, E) to (1, T, H, E)."""
 
+    def on(self, device: torch.device) -> Self:
+        """The same on another device."""
+
 
 class Blocks(list[Block]):
     """Of a forward, in the order of its queries."""
@@ -117,6 +128,9 @@ class Blocks(list[Block]):
         if gpu:
             return _as_transformers(query, key, value, self, scaling, softcap)
         return _by_products(query, key, value, self, scaling, softcap)
+
+    def on(self, device: torch.device) -> Blocks:
+        return Blocks(block.on(device) for block in self)
 
 
 def seen_by(
@@ -167,10 +181,26 @@ def mask_of(
     seen: Seen, n_queries: int, n_keys: int, dtype: torch.dtype, device: torch.device | None = None
 ) -> torch.Tensor:
     """What the model hands on to its attention as a mask (1, 1, T, K), and takes up no memory: it holds what is `seen`,
-    and its numbers are none, so that a layer that reads them instead cannot go unnoticed."""
+    and its numbers are none, so that a layer that reads them instead cannot go unnoticed. So it does where it is sent
+    on to layers of another card."""
     mask = torch.full((1, 1, 1, 1), float("nan"), dtype=dtype, device=device).expand(1, 1, n_queries, n_keys)
-    mask.seen = seen  # type: ignore[attr-defined]
+    return _holding(mask, {mask.device: seen})
+
+
+def _holding(mask: torch.Tensor, seen: dict[torch.device, Seen]) -> torch.Tensor:
+    """`seen`: the same on each device that has been asked for, made once for all its layers."""
+    mask.seen = seen[mask.device]  # type: ignore[attr-defined]
+    mask.to = partial(_sent_on, seen, tuple(mask.shape), mask.dtype)  # type: ignore[method-assign]
     return mask
+
+
+def _sent_on(
+    seen: dict[torch.device, Seen], shape: tuple[int, ...], dtype: torch.dtype, device: Any, **_how: Any
+) -> torch.Tensor:
+    moved = torch.full((1, 1, 1, 1), float("nan"), dtype=dtype, device=device).expand(shape)
+    if moved.device not in seen:
+        seen[moved.device] = next(iter(seen.values())).on(moved.device)
+    return _holding(moved, seen)
 
 
 def handed_on(mask: Any, name: str, query: torch.Tensor, key: torch.Tensor, others: Mapping[str, Any]) -> Any:
@@ -328,7 +358,7 @@ def takes_kernels(model: Any) -> bool:
         return False
     if importlib.util.find_spec("triton") is None or torch.version.hip is not None:
         return False
-    return torch.cuda.get_device_capability(model.device) >= (8, 0)
+    return all(torch.cuda.get_device_capability(each) >= (8, 0) for each in devices_of(model))
 
 
 @contextmanager

@@ -51,7 +51,8 @@ class RoomyLayer(DynamicLayer):  # type: ignore[no-untyped-call]
         """Of each text (B,) only the tokens at its places (B, K) stay, in that order."""
 
         def taken(states: torch.Tensor) -> torch.Tensor:
-            return states.gather(2, places[:, None, :, None].expand(-1, states.shape[1], -1, states.shape[3]))
+            there = places.to(states.device)
+            return states.gather(2, there[:, None, :, None].expand(-1, states.shape[1], -1, states.shape[3]))
 
         assert self.keys is not None
         assert self.values is not None

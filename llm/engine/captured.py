@@ -30,6 +30,7 @@ from transformers import AttentionInterface, DynamicCache
 from transformers.cache_utils import DynamicLayer
 
 from llm.engine import attention
+from llm.engine.cards import devices_of
 from llm.engine.forwards import attention_windows, layer_kinds
 
 log = logging.getLogger(__name__)
@@ -308,4 +309,4 @@ AttentionInterface.register(NAME, captured_attention)
 
 def fits(model: Any) -> bool:
     """Whether answers of such a model are written by `Steps`; whether the model takes it is to be tried out."""
-    return bool(model.device.type == "cuda") and len({weight.device for weight in model.parameters()}) == 1
+    return bool(model.device.type == "cuda") and len(devices_of(model)) == 1

@@ -12,6 +12,7 @@ import torch
 from transformers import DynamicCache
 
 from llm.engine import attention
+from llm.engine.cards import place_of_places
 from llm.engine.heads import heads_of
 from llm.engine.tree import TokenSequence, TokenTree, build, visible
 
@@ -70,7 +71,7 @@ def tree_forwards(
                 attention_mask=masks if layer_kinds(config) else next(iter(masks.values())),
                 past_key_values=cache,
                 use_cache=True,
-                logits_to_keep=sent(places, model.device),
+                logits_to_keep=sent(places, place_of_places(model)),
             )
         cached = torch.cat([cached, torch.arange(begin, end)])
         logprobs = log_probabilities(output.logits[0], row, tree.scored_token[first:last])
@@ -112,6 +113,8 @@ class _Numbers:
 
     def __init__(self, numbers: torch.Tensor) -> None:
         self._numbers, self._event = numbers, None
+        if numbers.device.type not in {"cpu", "cuda"}:
+            self._numbers = numbers.cpu()
         if numbers.device.type == "cuda":
             self._numbers = torch.empty(numbers.shape, dtype=numbers.dtype, pin_memory=True)
             self._numbers.copy_(numbers, non_blocking=True)
@@ -145,7 +148,7 @@ def alone_forwards(
         logits = model(
             input_ids=fed.to(model.device),
             use_cache=False,
-            logits_to_keep=torch.arange(first, longest, device=model.device),
+            logits_to_keep=torch.arange(first, longest, device=place_of_places(model)),
         ).logits
         if logits.shape[1] != longest - first:
             logits = logits[:, first:]  # of a model that gives those of all places, whatever it is asked for
@@ -188,10 +191,10 @@ def _keep_ancestors(cache: Any, cached: torch.Tensor, tree: TokenTree, node: int
     """Drop from the cache what `node` does not descend from; the numbers of the nodes that stay."""
     kept = tree.ends[cached] > node
     if not kept.all():
-        places = sent(kept.nonzero()[:, 0], cache.layers[0].keys.device)
+        places = {device: sent(kept.nonzero()[:, 0], device) for device in {each.keys.device for each in cache.layers}}
         for layer in cache.layers:
-            layer.keys = layer.keys.index_select(-2, places)
-            layer.values = layer.values.index_select(-2, places)
+            layer.keys = layer.keys.index_select(-2, places[layer.keys.device])
+            layer.values = layer.values.index_select(-2, places[layer.keys.device])
     return cached[kept]
 
 

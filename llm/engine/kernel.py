@@ -50,7 +50,8 @@ def tile_for(size: int, itemsize: int) -> Tile:
 
 @dataclass(frozen=True)
 class Seen:
-    """What each of T queries sees of K keys. All tensors are int32, where it is used."""
+    """What each of T queries sees of K keys. All tensors are int32, where it is used; the tree may lie
+    elsewhere."""
 
     queries: torch.Tensor  # (T,) node numbers
     reaches: torch.Tensor  # (T,) the first position that each sees
@@ -59,7 +60,9 @@ class Seen:
     positions: torch.Tensor  # (K,)
     tree: TokenTree
     window: int | None
-    _listed: dict[tuple[int, int], tuple[torch.Tensor, torch.Tensor]] = field(default_factory=dict, compare=False)
+    _listed: dict[tuple[int, int], tuple[torch.Tensor, torch.Tensor]] = field(
+        default_factory=dict, init=False, compare=False
+    )
 
     def listed(self, tile: Tile) -> tuple[torch.Tensor, torch.Tensor]:
         """Of each block of queries how many blocks of keys it needs (Q,), and the places of blocks, these first (Q, C).
@@ -69,7 +72,8 @@ class Seen:
             parts = torch.split(self.queries, max(1, _LOOKED_THROUGH // tile.rows) * tile.rows)
             needed = torch.cat([_by_blocks(visible(self.tree, part, self.keys, self.window), tile) for part in parts])
             places = torch.argsort(needed.int(), dim=1, descending=True, stable=True)
-            self._listed[at] = needed.sum(1, dtype=torch.int32), places.int()
+            counts = needed.sum(1, dtype=torch.int32)
+            self._listed[at] = counts.to(self.queries.device), places.int().to(self.queries.device)
         return self._listed[at]
 
     def attend(
@@ -107,6 +111,10 @@ class Seen:
                 num_stages=tile.stages,
             )
         return answers
+
+    def on(self, device: torch.device) -> Seen:
+        there = {name: getattr(self, name).to(device) for name in ("queries", "reaches", "keys", "ends", "positions")}
+        return replace(self, **there)
 
 
 def seen_by(tree: TokenTree, queries: torch.Tensor, keys: torch.Tensor, window: int | None) -> Seen:

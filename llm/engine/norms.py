@@ -94,7 +94,7 @@ def _rounding_of(module: Any, epsilon: float) -> Rounding | None:
 def _forward(
     own: Any, weight: torch.Tensor, epsilon: float, rounding: Rounding, hidden_states: torch.Tensor
 ) -> torch.Tensor:
-    if hidden_states.numel() < _LEAST_ROWS * len(weight):
+    if hidden_states.numel() < _LEAST_ROWS * len(weight) or hidden_states.device != weight.device:
         given: torch.Tensor = own(hidden_states)
         return given
     return normed(hidden_states, weight, epsilon, rounding)

@@ -109,7 +109,7 @@ class Padded:
             places = torch.argsort(self._seen, dim=1, stable=True)[:, -longest:]
             self._seen = self._seen.gather(1, places)
             for layer in layers:
-                layer.gather(places.to(self._model.device))
+                layer.gather(places)
 
     def keep(self, places: torch.Tensor) -> None:
         """The lines at these places are the batch from now on; one may be there several times."""
@@ -117,7 +117,10 @@ class Padded:
             own.keep(places)
             return
         assert self._seen is not None
-        self._cache.batch_select_indices(places.to(self._model.device))
+        layers: Any = self._cache.layers
+        for layer in layers:
+            held = _held(layer)
+            layer.batch_select_indices(places if held is None else places.to(held[0].device))
         self._seen = self._seen[places]
 
     def go_on(self, places: torch.Tensor) -> None:

@@ -14,18 +14,19 @@ import math
 import re
 import statistics
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import psutil
 import torch
 
 from base.sentences import gettext as _
 from llm.engine import attention
 from llm.engine.branches import branch_forwards
+from llm.engine.cards import free_bytes
 from llm.engine.forwards import Forward, alone_forwards, layer_kinds, rope_kinds, tree_forwards
 from llm.engine.onednn import packed_bytes, packed_in_float32
 from llm.engine.tree import TokenSequence
@@ -151,8 +152,10 @@ def _in_float32(model: Any) -> Iterator[bool]:
     dtypes = [(owner, name, getattr(owner, name).dtype) for owner, name in [*parameters, *buffers]]
     halves = [each for each in dtypes if each[2] in (torch.bfloat16, torch.float16)]
     # Packed weights are kept beside their copies.
-    larger = sum(getattr(owner, name).nbytes for owner, name, _dtype in halves) + 2 * packed_bytes(model)
-    if _free_bytes(model.device) < _ROOM * larger:
+    larger = Counter({model.device: 2 * packed_bytes(model)})
+    for owner, name, _dtype in halves:
+        larger[getattr(owner, name).device] += getattr(owner, name).nbytes
+    if any(free_bytes(device) < _ROOM * size for device, size in larger.items()):
         log.info("%s is tried in half precision alone: float32 has no room", type(model).__name__)
         yield False
         return
@@ -173,13 +176,6 @@ def _runs(model: Any) -> bool:
     except Exception:  # each family fails in its own way
         return False
     return True
-
-
-def _free_bytes(device: torch.device) -> int:
-    if device.type == "cuda":
-        free, _whole = torch.cuda.mem_get_info(device)
-        return int(free)
-    return int(psutil.virtual_memory().available)
 
 
 def context_of(model: Any) -> int:

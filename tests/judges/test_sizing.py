@@ -56,6 +56,12 @@ def test_memory_is_what_the_model_and_its_cache_hold() -> None:
     assert wider.flops == found.flops
 
 
+def test_cards_that_share_a_model_hold_a_part_of_its_layers_each() -> None:
+    found = sizing.Needs({"weights": 60.0, "keys and values": 9.0, "masks": 4.0, "CUDA": 1.5}, flops=1.0)
+    assert found.on_each(1) == found.memory
+    assert found.on_each(3) == {"weights": 20.0, "keys and values": 3.0, "masks": 4.0, "CUDA": 1.5}
+
+
 def test_the_sizes_need_no_weights(tmp_path: Path) -> None:
     folder = helpers.save_tiny_model(tmp_path)
     files = TransformersBackend(folder).locate()
@@ -90,6 +96,9 @@ class TestCommand:
         small = self.run(study.slug, "tiny", "--gib", "1", "--tflops", "100")
         assert "does not fit the card (1 GiB)" in small
         assert "at 100 TFLOP/s" in small
+        two = self.run(study.slug, "tiny", "--cards", "2")
+        assert "fits each of 2: H200" in two
+        assert "no faster than one" in two
 
     def test_what_it_cannot_say_is_refused(self, study: Study, tmp_path: Path) -> None:
         helpers.cloze_judge(helpers.save_tiny_model(tmp_path))

@@ -308,7 +308,7 @@ def test_what_float32_refuses_half_precision_does_not_hide(family: str, dtype: t
 
 
 def test_without_room_for_float32_half_precision_is_held_against_its_own_noise(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probing, "_free_bytes", lambda _device: 0)
+    monkeypatch.setattr(probing, "free_bytes", lambda _device: 0)
     model = model_families.built("marian")
     torch.manual_seed(0)
     for parameter in model.parameters():
@@ -327,7 +327,7 @@ def test_packed_weights_need_room_beside_their_copies(
     whole = sum(parameter.nbytes for parameter in model.parameters())
     if not use_onednn(model):
         pytest.skip("this processor has no products of bfloat16")
-    monkeypatch.setattr(probing, "_free_bytes", lambda _device: spare * whole)
+    monkeypatch.setattr(probing, "free_bytes", lambda _device: spare * whole)
     with probing._in_float32(model) as runs:
         assert runs is is_tried
 

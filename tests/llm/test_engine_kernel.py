@@ -38,7 +38,8 @@ def slowly(value: object) -> Any:
 
 
 def on_a_gpu(dtype: torch.dtype) -> Any:
-    return SimpleNamespace(device=torch.device("cuda"), dtype=dtype)
+    device = torch.device("cuda")
+    return SimpleNamespace(device=device, dtype=dtype, parameters=lambda: [SimpleNamespace(device=device)])
 
 
 @pytest.mark.parametrize(("softcap", "window"), [(None, None), (2.0, None), (None, 25)])

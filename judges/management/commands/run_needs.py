@@ -30,6 +30,7 @@ class Command(BaseCommand):
         parser.add_argument("--card", choices=sorted(sizing.CARDS), default="h200", help="a card that was measured")
         parser.add_argument("--gib", type=float, help="memory of another card")
         parser.add_argument("--tflops", type=float, help="its rate of large matrix products in bfloat16")
+        parser.add_argument("--cards", type=int, default=1, help="so many of them, over which the model is spread")
         parser.add_argument("--token-budget", type=int, default=TOKEN_BUDGETS["cuda"], help="tokens of one forward")
 
     def handle(
@@ -40,10 +41,11 @@ class Command(BaseCommand):
         card: str,
         gib: float | None,
         tflops: float | None,
+        cards: int,
         token_budget: int,
         **options: Any,
     ) -> None:
-        if (gib is None) != (tflops is None) or min(gib or 1, tflops or 1, token_budget) <= 0:
+        if (gib is None) != (tflops is None) or min(gib or 1, tflops or 1, cards, token_budget) <= 0:
             raise CommandError("Another card has both --gib and --tflops, and all numbers are over 0.")
         on = sizing.CARDS[card] if gib is None else sizing.Card("the card", gib * _GIB, (tflops or 0) * 1e12)
         of_study = study_called(study)
@@ -64,7 +66,7 @@ class Command(BaseCommand):
         left = estimating.rows_left(of_study, chosen)
         how = sizing.PRECISIONS[str(chosen.model.dtype if chosen.model else "auto")]
         found = sizing.needs(sizes, work, token_budget=token_budget, how=how)
-        self._tell(chosen, sizes, work, found, left, on, how)
+        self._tell(chosen, sizes, work, found, left, on, cards, how)
 
     def _tell(
         self,
@@ -74,19 +76,25 @@ class Command(BaseCommand):
         found: sizing.Needs,
         left: int,
         on: sizing.Card,
+        cards: int,
         how: sizing.Precision,
     ) -> None:
         tell = self.stdout.write
         tell(f"{judge.name}: {sizes.weights / 1e9:.2f} billion weights, in {how.name}.")
         tell(f"{left:,} rows are left, of about {work.tokens / work.rows:,.0f} tokens each (from {work.rows} rows).")
-        for name, size in found.memory.items():
+        memory = found.on_each(cards)
+        for name, size in memory.items():
             tell(f"  {name:<18}{size / _GIB:8.2f} GiB")
-        fits = "fits" if found.total <= on.memory else "does not fit"
-        tell(f"  {'in all':<18}{found.total / _GIB:8.2f} GiB: {fits} {on.name} ({on.memory / _GIB:.0f} GiB).")
+        total = sum(memory.values())
+        fits = "fits" if total <= on.memory else "does not fit"
+        each = f"each of {cards}: {on.name}" if cards > 1 else on.name
+        tell(f"  {'in all':<18}{total / _GIB:8.2f} GiB: {fits} {each} ({on.memory / _GIB:.0f} GiB).")
         floor = found.flops / work.rows * left / on.rate
         slow, fast = (floor / share for share in sizing.USUAL_SHARE)
         tell(f"{floor * on.rate / 1e15:.3g} PFLOP: {floor:.3g} s at least, at {on.rate / 1e12:.0f} TFLOP/s;")
         least, most = sizing.USUAL_SHARE
         tell(f"{fast:.3g} to {slow:.3g} s at {least:.0%} to {most:.0%} of that.")
+        if cards > 1:
+            tell("The cards compute in turn: several are no faster than one.")
         if sizes.weights < sizing.SMALL_WEIGHTS:
             tell("A small model takes longer: one of 0.6 billion weights took a tenth of an H200's rate.")
