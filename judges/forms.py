@@ -8,6 +8,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.actions import Refused
+from annotation.forms.fields import field_of
 from annotation.models import Row, Study
 from annotation.people.access import AppRequest
 from annotation.queries.schemes import block_kinds
@@ -92,13 +93,13 @@ class JudgeForm(NamesAModel):
         super().__init__(*args, **kwargs)
         self.scheme = scheme = study.scheme.parsed
         self._prompts = queries.prompts_in(study)
-        self.fields["prompt"].queryset = self._prompts  # type: ignore[attr-defined]
+        field_of(self, "prompt", forms.ModelChoiceField).queryset = self._prompts
         stored = set(self._prompts.values_list("digest", flat=True))
         brought = prompting.fitting(doors.shipped_prompts().values(), scheme)
         self._begins: dict[Method, list[Beginning]] = {}  # by the method, once they were made
         self._brought = {name: fits.text for name, fits in brought.items()}
         self._of_packs = {name: fits for name, fits in brought.items() if prompting.digest(fits.text) not in stored}
-        self.fields["shipped"].choices = [("", "–"), *((name, name) for name in brought)]  # type: ignore[attr-defined]
+        field_of(self, "shipped", forms.ChoiceField).choices = [("", "–"), *((name, name) for name in brought)]
 
     @property
     def chosen_method(self) -> Method:
@@ -261,21 +262,25 @@ class TrialForm(JudgeForm):
         return str(self.cleaned_data["name"] or "trial")
 
 
+class _RowField(forms.ModelChoiceField):  # type: ignore[type-arg]
+    def label_from_instance(self, row: Row) -> str:
+        return f"{row.sheet.title} · {row.name}"
+
+
 class CellForm(forms.Form):
     """The cell on which a judge is tried: a row of the study, and in its sheet a column and a question."""
 
-    row = forms.ModelChoiceField(Row.objects.none(), label=_("Row"), empty_label=None)
+    row = _RowField(Row.objects.none(), label=_("Row"), empty_label=None)
     cell = forms.ChoiceField(label=_("Cell"), required=False)
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **{"prefix": "try", **kwargs})
         rows = Row.objects.filter(sheet__study=study, withdrawn_at=None).select_related("sheet")
         rows = rows.order_by("sheet__position", "position").defer("evidence")
-        self.fields["row"].queryset = rows  # type: ignore[attr-defined]
-        self.fields["row"].label_from_instance = lambda row: f"{row.sheet.title} · {row.name}"  # type: ignore[attr-defined]
+        field_of(self, "row", forms.ModelChoiceField).queryset = rows
         pk = str(self["row"].value() or "")
         chosen = rows.filter(pk=pk).first() if pk.isdecimal() and len(pk) < 19 else rows.first()
-        self.fields["cell"].choices = [("", _("— the first that it answers —")), *_cells(chosen)]  # type: ignore[attr-defined]
+        field_of(self, "cell", forms.ChoiceField).choices = [("", _("— the first that it answers —")), *_cells(chosen)]
 
     def clean_cell(self) -> tuple[int, str] | None:
         column, _of, question = str(self.cleaned_data["cell"]).partition(":")
@@ -356,7 +361,7 @@ class ExtractorForm(NamesAModel):
         super().__init__(*args, **kwargs)
         self.fields["chat_template"].initial = True
         parsers = [(parser.key, parser.label) for parser in doors.parsers()]
-        self.fields["parser"].choices = [("", _("— none: a model —")), *parsers]  # type: ignore[attr-defined]
+        field_of(self, "parser", forms.ChoiceField).choices = [("", _("— none: a model —")), *parsers]
 
     @property
     def asks_a_model(self) -> bool:

@@ -18,6 +18,7 @@ from work import queries as work
 
 # Of fewer cells it says nothing that all answers are alike.
 FEW_CELLS = 20
+_MOST_ROWS = 50  # that a run's page names
 
 
 def planned(raters: QuerySet[Rater]) -> QuerySet[Assignment]:
@@ -83,18 +84,18 @@ def runs_in_line(study: Study) -> list[Run]:
     return runs
 
 
-def problems(run: Run, *, at_most: int = 50) -> list[WorkItem]:
+def problems(run: Run) -> list[WorkItem]:
     """Rows of a run that failed, or failed and wait for their next try, the last one first. One query."""
     items = run.items.exclude(error="").exclude(state=WorkItem.State.DONE)
     with_rows = items.select_related("assignment__row__sheet").defer("assignment__row__evidence")
-    return list(with_rows.order_by("-done_at", "-pk")[:at_most])
+    return list(with_rows.order_by("-done_at", "-pk")[:_MOST_ROWS])
 
 
-def speaking(run: Run, *, at_most: int = 50) -> list[WorkItem]:
+def speaking(run: Run) -> list[WorkItem]:
     """Rows of a run whose evidence seems to speak to whoever labels it, in the order of the study. One query."""
     found = run.items.exclude(speaks="").filter(assignment__repeat=1).select_related("assignment__row__sheet")
     in_order = found.order_by("assignment__row__sheet__position", "assignment__row__position")
-    return list(in_order.defer("assignment__row__evidence")[:at_most])
+    return list(in_order.defer("assignment__row__evidence")[:_MOST_ROWS])
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,14 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation import doors
+from annotation.forms.fields import field_of
 from annotation.models import Rater, Study
-from annotation.scheme.spec import Kind, QuestionSpec, SectionSpec
+from annotation.scheme.spec import Kind, QuestionSpec, SchemeSpec, SectionSpec
+from annotation.scheme.words import Words
 from base.text import natural
 from judges.calibrations.queries import calibrations_in
 from judges.lineage.queries import has_shown_rows
-from judges.models import Judge
+from judges.models import FittedCalibration, Judge
 from llm import encoders
 from reports import queries
 from reports.data.arrays import (
@@ -116,9 +118,24 @@ class FiltersForm(DottedForm):
         self, *args: Any, study: Study, facet_words: Mapping[str, Sequence[str]] | None = None, **kwargs: Any
     ) -> None:
         super().__init__(*args, **kwargs)
-        words = study.scheme.parsed.words
+        scheme = study.scheme.parsed
+        asked = [(section, question) for section in scheme.sections for question in section.questions]
         raters = sorted(study.raters.all(), key=lambda rater: natural(rater.code))
+        self._add_parts(study, raters)
+        self._add_voices(raters)
+        self._add_facets(study, facet_words)
+        self._add_questions(scheme, asked)
+        self._add_found(scheme)
+        self._add_texts(study, asked)
+        scored = queries.scored_judges(study)
+        fitted = calibrations_in(study) if scored else {}
+        self._add_normalisations(scored, fitted)
+        if any(question.kind == Kind.TRANSITIONS for _section, question in asked):
+            self._add_graphs()
+        self._add_intervals(scheme.words)
+        self._add_what_counts(study, scheme.words, has_shown=bool(fitted) or has_shown_rows(study))
 
+    def _add_parts(self, study: Study, raters: Sequence[Rater]) -> None:
         def named(kind: Rater.Kind) -> list[tuple[str, str]]:
             return [(rater.code, code_of(rater)) for rater in raters if rater.kind == kind]
 
@@ -126,13 +143,15 @@ class FiltersForm(DottedForm):
         for name, label, choices in (
             ("person", _("People"), named(Rater.Kind.PERSON)),
             ("judge", _("Judges"), named(Rater.Kind.JUDGE)),
-            ("sheet", cap(words.sheets), sheets),
+            ("sheet", cap(study.scheme.parsed.words.sheets), sheets),
         ):
             if choices:
                 widget = forms.CheckboxSelectMultiple if len(choices) <= _BOXES else forms.SelectMultiple
                 self.fields[name] = forms.MultipleChoiceField(
                     label=label, choices=choices, widget=widget, required=False
                 )
+
+    def _add_voices(self, raters: Sequence[Rater]) -> None:
         voices = [
             (PEOPLE, _("anybody among people")),
             (MAJORITY, _("what most people said")),
@@ -146,9 +165,8 @@ class FiltersForm(DottedForm):
             widget=forms.CheckboxSelectMultiple if len(voices) <= _BOXES else forms.SelectMultiple,
             required=False,
         )
-        self._add_facets(study, facet_words)
-        scheme = study.scheme.parsed
-        asked = [(section, question) for section in scheme.sections for question in section.questions]
+
+    def _add_questions(self, scheme: SchemeSpec, asked: Sequence[tuple[SectionSpec, QuestionSpec]]) -> None:
         if len(asked) > 1:
             self.fields["question"] = forms.MultipleChoiceField(
                 label=_("Questions"),
@@ -167,7 +185,9 @@ class FiltersForm(DottedForm):
                     ],
                     required=False,
                 )
-        for section in study.scheme.parsed.sections:
+
+    def _add_found(self, scheme: SchemeSpec) -> None:
+        for section in scheme.sections:
             if not any(found_or_not(question) for question in section.questions):
                 continue
             for question in section.questions:
@@ -181,9 +201,8 @@ class FiltersForm(DottedForm):
                         help_text=_("Nothing ticked: “%(option)s” alone.") % {"option": real[0].label},
                         required=False,
                     )
-        self._add_texts(study, asked)
-        scored = queries.scored_judges(study)
-        fitted = calibrations_in(study) if scored else {}
+
+    def _add_normalisations(self, scored: Sequence[str], fitted: Mapping[str, Sequence[FittedCalibration]]) -> None:
         for code in scored:
             self.fields[f"normalisation.{code}"] = forms.ChoiceField(
                 label=_("Normalisation of %(judge)s") % {"judge": code},
@@ -197,14 +216,17 @@ class FiltersForm(DottedForm):
                 ],
                 required=False,
             )
-        if any(question.kind == Kind.TRANSITIONS for _section, question in asked):
-            self._add_encoder(gettext("Names of things compared by"), encoders.here(), encoders.best())
-            self.fields["threshold"] = forms.MultipleChoiceField(
-                label=_("Alike from a cosine of"),
-                choices=[(str(value), f"{value:.2f}") for value in _THRESHOLDS],
-                widget=forms.CheckboxSelectMultiple,
-                required=False,
-            )
+
+    def _add_graphs(self) -> None:
+        self._add_encoder(gettext("Names of things compared by"), encoders.here(), encoders.best())
+        self.fields["threshold"] = forms.MultipleChoiceField(
+            label=_("Alike from a cosine of"),
+            choices=[(str(value), f"{value:.2f}") for value in _THRESHOLDS],
+            widget=forms.CheckboxSelectMultiple,
+            required=False,
+        )
+
+    def _add_intervals(self, words: Words) -> None:
         self.fields["by"] = forms.ChoiceField(
             label=_("Intervals"),
             choices=[
@@ -220,6 +242,9 @@ class FiltersForm(DottedForm):
         self.fields["seed"] = forms.IntegerField(
             label=_("Seed"), min_value=0, max_value=2**31 - 1, required=False, widget=_number(0)
         )
+
+    def _add_what_counts(self, study: Study, words: Words, *, has_shown: bool) -> None:
+        """`has_shown`: judges have seen rows with people's answers."""
         if earlier := study.scheme.earlier:
             self._add_wordings([*(version for version, _end in earlier[1:]), study.scheme.version])
         self.fields["as_of"] = forms.DateTimeField(
@@ -239,7 +264,7 @@ class FiltersForm(DottedForm):
                 choices=[(LEAVE_OUT, _("left out")), (INCLUDE, _("counted like the others"))],
                 required=False,
             )
-        if fitted or has_shown_rows(study):
+        if has_shown:
             self.fields["seen"] = forms.ChoiceField(
                 label=_("What judges say of %(rows)s that they have seen with people's answers") % {"rows": words.rows},
                 choices=[("", _("counted like the others")), (LEAVE_OUT, _("left out"))],
@@ -393,12 +418,12 @@ class CompareForm(forms.Form):
 
     def __init__(self, *args: Any, report: Report, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        others = Report.objects.filter(study=report.study_id).exclude(pk=report.pk).defer("labels", "results")
-        self.fields["other"].queryset = others  # type: ignore[attr-defined]
+        self._others = Report.objects.filter(study=report.study_id).exclude(pk=report.pk).defer("labels", "results")
+        field_of(self, "other", forms.ModelChoiceField).queryset = self._others
 
     @property
     def has_others(self) -> bool:
-        return bool(self.fields["other"].queryset.exists())  # type: ignore[attr-defined]
+        return self._others.exists()
 
 
 class ExportForm(forms.Form):
@@ -407,7 +432,7 @@ class ExportForm(forms.Form):
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["report"].queryset = Report.objects.filter(study=study)  # type: ignore[attr-defined]
+        field_of(self, "report", forms.ModelChoiceField).queryset = Report.objects.filter(study=study)
 
 
 def not_understood(*asked: forms.Form) -> HttpResponse:

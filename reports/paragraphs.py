@@ -28,7 +28,6 @@ from reports.words import count
 
 def methods(answers: Answers, words: Words) -> str:
     """How it was measured, as a paper says it."""
-    lines = answers.questions
     if not answers.n_people:
         return _("No annotator has labelled anything yet.")
     said = [
@@ -51,76 +50,7 @@ def methods(answers: Answers, words: Words) -> str:
         )
         % {"n": count(answers.n_twice), "rows": words.row if answers.n_twice == 1 else words.rows},
     ]
-    if any(line.measure in KAPPAS for line in lines):
-        said.append(
-            _(
-                "Inter-annotator agreement is Cohen’s κ (Cohen, 1960), the mean over all pairs of annotators of each "
-                "%(sheet)s, and the macro accuracy A_h, the share of equal answers averaged over %(sheets)s and then "
-                "over pairs."
-            )
-            % {"sheet": words.sheet, "sheets": words.sheets}
-        )
-    if any(line.measure == "weighted-kappa" for line in lines):
-        said.append(_("Scales have quadratic weights (Cohen, 1968)."))
-    if single := [line for line in lines if line.by_single_rows]:
-        said.append(
-            _(
-                "Since most %(sheets)s have a single %(row)s, agreement on %(questions)s is Krippendorff’s α over all "
-                "%(sheets)s together (Krippendorff, 2011)."
-            )
-            % {
-                "row": words.row,
-                "sheets": words.sheets,
-                "questions": ", ".join(quoted(line.name) for line in single),
-            }
-        )
-    if any(beside_kappa(line) for line in lines):
-        said.append(
-            _(
-                "Where one option has most answers, κ and α are low whatever annotators do; AC1 (Gwet, 2008), for "
-                "scales AC2 with ordinal weights (Gwet, 2014), and the share of the most frequent option stand beside "
-                "them."
-            )
-            if any(line.ac2 is not None for line in lines)
-            else _(
-                "Where one option has most answers, κ and α are low whatever annotators do; AC1 (Gwet, 2008) and the "
-                "share of the most frequent option stand beside them."
-            )
-        )
-    if any(line.measure == "alpha" and not line.has_options for line in lines):
-        said.append(_("Questions without options are given Krippendorff’s α (Krippendorff, 2011)."))
-    if any(line.measure == "node-f1" for line in lines):
-        said.append(
-            _(
-                "Graphs are compared by Node F1 and Edge F1 as Toyooka, Aizawa and Yamakata define them: the states of "
-                "each step are matched by the cosine of their names."
-            )
-        )
-    if answers.judges:
-        said.append(
-            _(
-                "A judge’s accuracy A_m is the share of cells in which it chose what one of the annotators chose, "
-                "averaged over %(sheets)s."
-            )
-            % {"sheets": words.sheets}
-        )
-    if any(judge.ceiling is not None for line in lines for judge in line.judges):
-        said.append(
-            _(
-                "The human ceiling leaves each annotator out in turn and measures them by the same rule against the "
-                "others."
-            )
-        )
-    tested = [judge for line in lines for judge in line.judges if judge.verdict in ("may", "may-not")]
-    epsilons = sorted({judge.epsilon for judge in tested})
-    if epsilons:
-        said.append(
-            _(
-                "Whether a judge may replace an annotator was tested by the Alternative Annotator Test (Calderon et "
-                "al., 2025) with ε = %(epsilon)s and at least 30 cells for each of three or more annotators."
-            )
-            % {"epsilon": ", ".join(number(of) for of in epsilons)}
-        )
+    said += [*_about_agreement(answers, words), *_about_judges(answers, words)]
     if answers.drawn and any(estimate.low is not None for estimate in _estimates(answers)):
         said.append(
             _("Intervals are 95 %% bootstrap intervals from %(draws)s resamples of whole %(drawn)s (seed %(seed)s).")
@@ -133,6 +63,67 @@ def methods(answers: Answers, words: Words) -> str:
     if answers.simulated:
         said.append(_("Some raters are simulated: a program made their labels up."))
     return " ".join(said)
+
+
+def _about_agreement(answers: Answers, words: Words) -> Iterator[str]:
+    lines = answers.questions
+    if any(line.measure in KAPPAS for line in lines):
+        yield _(
+            "Inter-annotator agreement is Cohen’s κ (Cohen, 1960), the mean over all pairs of annotators of each "
+            "%(sheet)s, and the macro accuracy A_h, the share of equal answers averaged over %(sheets)s and then "
+            "over pairs."
+        ) % {"sheet": words.sheet, "sheets": words.sheets}
+    if any(line.measure == "weighted-kappa" for line in lines):
+        yield _("Scales have quadratic weights (Cohen, 1968).")
+    if single := [line for line in lines if line.by_single_rows]:
+        yield _(
+            "Since most %(sheets)s have a single %(row)s, agreement on %(questions)s is Krippendorff’s α over all "
+            "%(sheets)s together (Krippendorff, 2011)."
+        ) % {
+            "row": words.row,
+            "sheets": words.sheets,
+            "questions": ", ".join(quoted(line.name) for line in single),
+        }
+    if any(beside_kappa(line) for line in lines):
+        yield (
+            _(
+                "Where one option has most answers, κ and α are low whatever annotators do; AC1 (Gwet, 2008), for "
+                "scales AC2 with ordinal weights (Gwet, 2014), and the share of the most frequent option stand beside "
+                "them."
+            )
+            if any(line.ac2 is not None for line in lines)
+            else _(
+                "Where one option has most answers, κ and α are low whatever annotators do; AC1 (Gwet, 2008) and the "
+                "share of the most frequent option stand beside them."
+            )
+        )
+    if any(line.measure == "alpha" and not line.has_options for line in lines):
+        yield _("Questions without options are given Krippendorff’s α (Krippendorff, 2011).")
+    if any(line.measure == "node-f1" for line in lines):
+        yield _(
+            "Graphs are compared by Node F1 and Edge F1 as Toyooka, Aizawa and Yamakata define them: the states of "
+            "each step are matched by the cosine of their names."
+        )
+
+
+def _about_judges(answers: Answers, words: Words) -> Iterator[str]:
+    lines = answers.questions
+    if answers.judges:
+        yield _(
+            "A judge’s accuracy A_m is the share of cells in which it chose what one of the annotators chose, "
+            "averaged over %(sheets)s."
+        ) % {"sheets": words.sheets}
+    if any(judge.ceiling is not None for line in lines for judge in line.judges):
+        yield _(
+            "The human ceiling leaves each annotator out in turn and measures them by the same rule against the others."
+        )
+    tested = [judge for line in lines for judge in line.judges if judge.verdict in ("may", "may-not")]
+    epsilons = sorted({judge.epsilon for judge in tested})
+    if epsilons:
+        yield _(
+            "Whether a judge may replace an annotator was tested by the Alternative Annotator Test (Calderon et "
+            "al., 2025) with ε = %(epsilon)s and at least 30 cells for each of three or more annotators."
+        ) % {"epsilon": ", ".join(number(of) for of in epsilons)}
 
 
 def _estimates(answers: Answers) -> Iterator[Estimate]:

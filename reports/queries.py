@@ -122,48 +122,18 @@ def label_table(study: Study, filters: Filters, *, notes: bool = False, frequent
     Raises:
         Refused: a judge's labels cannot be chosen anew under the normalisation that the filters name.
     """
-    sheets = [s for s in study.sheets.order_by("position") if not filters.sheets or s.pk in filters.sheets]
     standing = Now(study) if filters.moment is None else Then(study, filters.moment)
-    absent = standing.absent()
-    raters = [rater for rater in _raters(study, filters) if rater.pk not in absent]
-    sheet_place = {sheet.pk: place for place, sheet in enumerate(sheets)}
-    rater_place = {rater.pk: place for place, rater in enumerate(raters)}
-
-    of_sheets = Row.objects.filter(sheet__in=[*sheet_place]).order_by("sheet__position", "position")
-    apart = set() if filters.apart == INCLUDE else doors.rows_apart(study)
-    rows = [
-        row
-        for row in of_sheets.values_list("pk", "sheet_id", "name", "withdrawn_at", "facets")
-        if row[0] not in apart and filters.has_row(row[-1])
-    ]
-    row_place = {row[0]: place for place, row in enumerate(rows)}
-    in_order = Column.objects.filter(sheet__in=[*sheet_place])
-    in_order = in_order.order_by("sheet__position", "section__position", "position")
-    columns = list(in_order.values_list("pk", "sheet_id", "section__key", "position", "name", "facets"))
-
-    assignments: QuerySet[Assignment] = Assignment.objects.filter(row__sheet__in=[*sheet_place])
-    if filters.people or filters.judges or doors.raters_apart(study):
-        # Else SQLite would look for each of 500 raters in each row.
-        assignments = assignments.filter(rater__in=[*rater_place])
-    assignments = standing.work(assignments)
-    seen = _seen(study, filters, raters, assignments)
+    parts = _parts(study, filters, standing)
+    rater_place = {rater.pk: place for place, rater in enumerate(parts.raters)}
+    row_place = {row: place for place, row in enumerate(parts.rows)}
+    assignments = _work(study, filters, standing, parts)
+    seen = _seen(study, filters, parts.raters, assignments)
     seen = {rater: of_it & row_place.keys() for rater, of_it in seen.items() if of_it & row_place.keys()}
     if filters.seen == LEAVE_OUT:
         for rater, of_it in seen.items():
             assignments = assignments.exclude(rater=rater, row__in=of_it)
     given, keys = _given(assignments, _Keys(row_place), _Keys(rater_place), standing)
-    numbers = {(section.key, q.key): n for n, (section, q) in enumerate(_questions_of(study))}
-    places = _Places(
-        assignment=keys,
-        column=_Keys({column[0]: place for place, column in enumerate(columns)}),
-        question={
-            pk: numbers[section, key]
-            for pk, section, key in Question.objects.filter(section__scheme=study.scheme_id).values_list(
-                "pk", "section__key", "key"
-            )
-        },
-        option=_codes_of_options(study),
-    )
+    places = _places(study, keys, parts.columns)
     of_cells: dict[str, Any] = {"assignment__in": assignments}
     if filters.submitted_only:
         of_cells = {"assignment__in": assignments.filter(standing.submitted)}
@@ -175,7 +145,7 @@ def label_table(study: Study, filters: Filters, *, notes: bool = False, frequent
     found = standing.labels().filter(then.of("updated_at"), **of_cells).order_by()
     wordings = _Wordings(study.scheme.version, earlier) if earlier else None
     labels, values, has_notes, has_drafts, worded = _labels(found, places, _questions_of(study), wordings)
-    with_judges = any(rater.kind == Rater.Kind.JUDGE for rater in raters)
+    with_judges = any(rater.kind == Rater.Kind.JUDGE for rater in parts.raters)
     behind = sources(study) if with_judges else {}
     skips = _few(standing.skips().filter(then.of("at")), of_cells, "reason")
     unreadable: QuerySet[Any, Any] | tuple[()] = ()
@@ -185,21 +155,10 @@ def label_table(study: Study, filters: Filters, *, notes: bool = False, frequent
         slug=study.slug,
         title=study.title,
         spec=study.scheme.spec,
-        raters=tuple(_rater(rater, behind.get(rater.code)) for rater in raters),
-        sheets=tuple(sheet.title for sheet in sheets),
-        rows=tuple(
-            RowEntry(
-                sheet_place[sheet],
-                name,
-                standing.has_been(gone),
-                {key: facet_word(said) for key, said in facets.items()} if facets else _NO_FACETS,
-            )
-            for _pk, sheet, name, gone, facets in rows
-        ),
-        columns=tuple(
-            ColumnEntry(sheet_place[sheet], section, position, name, facets)
-            for _pk, sheet, section, position, name, facets in columns
-        ),
+        raters=tuple(_rater(rater, behind.get(rater.code)) for rater in parts.raters),
+        sheets=tuple(parts.sheets.values()),
+        rows=tuple(parts.rows.values()),
+        columns=tuple(parts.columns.values()),
         assignments=given,
         labels=labels,
         notes=_notes(found, places, labels) if notes and has_notes else {},
@@ -207,7 +166,7 @@ def label_table(study: Study, filters: Filters, *, notes: bool = False, frequent
         unreadable=tuple(sorted(UnreadableEntry(*cell) for cell in _cells(unreadable, places))),
         values=values,
         drafts=_drafts(found, places, labels) if has_drafts else (),
-        frequent=frequent_words(study, [row[0] for row in rows]) if frequent else (),
+        frequent=frequent_words(study, [*parts.rows]) if frequent else (),
         seen=tuple(
             SeenEntry(rater_place[rater], tuple(sorted(row_place[row] for row in of_it)))
             for rater, of_it in seen.items()
@@ -219,6 +178,63 @@ def label_table(study: Study, filters: Filters, *, notes: bool = False, frequent
         table = replace(table, accepted=_accepted(standing, table, places), arms=_arms(study, table))
     scored = standing.scored().filter(then.of("updated_at"), **of_cells).order_by()
     return _with_scores(table, scored, places, filters.normalisations)
+
+
+class _Parts(NamedTuple):
+    """What of a study the filters let through, by its keys and in the order of a label table. `sheets`: titles."""
+
+    sheets: Mapping[int, str]
+    raters: Sequence[Rater]
+    rows: Mapping[int, RowEntry]
+    columns: Mapping[int, ColumnEntry]
+
+
+def _parts(study: Study, filters: Filters, standing: Now) -> _Parts:
+    titles = study.sheets.order_by("position").values_list("pk", "title")
+    sheets = {pk: title for pk, title in titles if not filters.sheets or pk in filters.sheets}
+    sheet_place = {pk: place for place, pk in enumerate(sheets)}
+    absent = standing.absent()
+    rows = Row.objects.filter(sheet__in=[*sheets]).order_by("sheet__position", "position")
+    apart = set() if filters.apart == INCLUDE else doors.rows_apart(study)
+    columns = Column.objects.filter(sheet__in=[*sheets]).order_by("sheet__position", "section__position", "position")
+    return _Parts(
+        sheets,
+        [rater for rater in _raters(study, filters) if rater.pk not in absent],
+        {
+            pk: RowEntry(sheet_place[sheet], name, standing.has_been(gone), _facets_of(facets))
+            for pk, sheet, name, gone, facets in rows.values_list("pk", "sheet_id", "name", "withdrawn_at", "facets")
+            if pk not in apart and filters.has_row(facets)
+        },
+        {
+            pk: ColumnEntry(sheet_place[sheet], section, position, name, facets)
+            for pk, sheet, section, position, name, facets in columns.values_list(
+                "pk", "sheet_id", "section__key", "position", "name", "facets"
+            )
+        },
+    )
+
+
+def _facets_of(facets: Mapping[str, Any]) -> Mapping[str, str]:
+    return {key: facet_word(said) for key, said in facets.items()} if facets else _NO_FACETS
+
+
+def _work(study: Study, filters: Filters, standing: Now, parts: _Parts) -> QuerySet[Assignment]:
+    work: QuerySet[Assignment] = Assignment.objects.filter(row__sheet__in=[*parts.sheets])
+    if filters.people or filters.judges or doors.raters_apart(study):
+        # Else SQLite would look for each of 500 raters in each row.
+        work = work.filter(rater__in=[rater.pk for rater in parts.raters])
+    return standing.work(work)
+
+
+def _places(study: Study, assignments: _Keys, columns: Iterable[int]) -> _Places:
+    numbers = {(section.key, question.key): n for n, (section, question) in enumerate(_questions_of(study))}
+    questions = Question.objects.filter(section__scheme=study.scheme_id)
+    return _Places(
+        assignment=assignments,
+        column=_Keys({pk: place for place, pk in enumerate(columns)}),
+        question={pk: numbers[section, key] for pk, section, key in questions.values_list("pk", "section__key", "key")},
+        option=_codes_of_options(study),
+    )
 
 
 class _Given(NamedTuple):

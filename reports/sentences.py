@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from django.utils.formats import number_format
@@ -351,6 +351,11 @@ def about_people(answers: Answers, scheme: str) -> list[Sentence]:
             "of_high": _figure(high),
         }
         said.append(Sentence(text, "overview"))
+    said += [*_few(answers), *_by_single_rows(answers), *_without_interval(known), *_undefined(answers)]
+    return [*said, *nobody_has_answered(answers), *beside_published(scheme, answers)]
+
+
+def _few(answers: Answers) -> Iterator[Sentence]:
     few = [line for line in answers.questions if line.agreement.value is not None and line.is_few]
     if few:
         text = _(
@@ -364,36 +369,41 @@ def about_people(answers: Answers, scheme: str) -> list[Sentence]:
                 for line in few
             )
         }
-        said.append(Sentence(text, few[0].table, warns=True))
+        yield Sentence(text, few[0].table, warns=True)
+
+
+def _by_single_rows(answers: Answers) -> Iterator[Sentence]:
     if single := [line for line in answers.questions if line.by_single_rows]:
         text = _(
             "Most %(sheets)s have a single %(row)s, of which κ says nothing by itself. So agreement on %(questions)s "
             "is told of all %(sheets)s together: Krippendorff’s α."
         ) % {"sheets": answers.sheets, "row": answers.row, "questions": _quoted(single)}
-        said.append(Sentence(text, single[0].table))
-    without = [line for line in known if line.agreement.no_interval]
-    if without:
-        by_reason: dict[str, list[Line]] = {}
-        for line in without:
+        yield Sentence(text, single[0].table)
+
+
+def _without_interval(known: Sequence[Line]) -> Iterator[Sentence]:
+    by_reason: dict[str, list[Line]] = {}
+    for line in known:
+        if line.agreement.no_interval:
             by_reason.setdefault(line.agreement.no_interval, []).append(line)
-        for reason, lines in by_reason.items():
-            text = (
-                _("No interval, since every resample gives the same value: %(questions)s.")
-                if reason == UNDEFINED[EVERY_DRAW_THE_SAME]
-                else _("Without an interval, since there is %(reason)s: %(questions)s.")
-            )
-            text %= {"reason": reason, "questions": _listed(line.name for line in lines)}
-            said.append(Sentence(text, lines[0].table, warns=True))
+    for reason, lines in by_reason.items():
+        text = (
+            _("No interval, since every resample gives the same value: %(questions)s.")
+            if reason == UNDEFINED[EVERY_DRAW_THE_SAME]
+            else _("Without an interval, since there is %(reason)s: %(questions)s.")
+        )
+        text %= {"reason": reason, "questions": _listed(line.name for line in lines)}
+        yield Sentence(text, lines[0].table, warns=True)
+
+
+def _undefined(answers: Answers) -> Iterator[Sentence]:
     undefined: dict[tuple[str, str], list[Line]] = {}
     for line in (line for line in answers.questions if line.agreement.value is None):
         undefined.setdefault((sign(line), line.agreement.reason), []).append(line)
     for (measure, reason), lines in undefined.items():
         values = {"questions": _quoted(lines), "measure": measure, "reason": reason}
         text = _("On %(questions)s %(measure)s is not defined: %(reason)s.") % values
-        said.append(Sentence(text, lines[0].table, warns=True))
-    said.extend(nobody_has_answered(answers))
-    said.extend(beside_published(scheme, answers))
-    return said
+        yield Sentence(text, lines[0].table, warns=True)
 
 
 def nobody_has_answered(answers: Answers) -> list[Sentence]:

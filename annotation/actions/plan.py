@@ -67,16 +67,8 @@ def apply_design(
         if choice is not None:
             among = queries.sample(sheets, choice).rows
         free = queries.free_rows(sheets, sections, among=among)
-        of_sheets = [free.get(sheet.pk, []) for sheet in sheets]
-        drawn = of_sheets if rows is None else [list(of_sheet) for of_sheet in rows]
-        present = study.raters.given_more().filter(pk__in=[rater.pk for rater in raters]).count()
-        if drawn != of_sheets or tuple(map(len, drawn)) != tuple(request.sheets) or present != len(raters):
-            raise Refused(
-                _(
-                    "The study has changed since this plan was drawn. Nothing was assigned: look at it and apply it "
-                    "again. If it was sent before, it may be done already."
-                )
-            )
+        drawn = [free.get(sheet.pk, []) for sheet in sheets]
+        _refuse_changed(study, request, raters, drawn, rows)
         for sheet, row, rater in design.assignments:
             given.setdefault(rater, {}).setdefault(sheet, []).append(drawn[sheet][row])
         plan.request |= asdict(request)
@@ -88,9 +80,10 @@ def apply_design(
             "rater_codes": [rater.code for rater in raters],
         }
     if choice is not None:
-        plan.request["choice"] = asdict(choice)
+        told = asdict(choice)
         if choice.within is None:
-            del plan.request["choice"]["within"], plan.request["choice"]["deviation"]
+            del told["within"], told["deviation"]
+        plan.request["choice"] = told
     plan.save()
     extended, reopened = 0, list[int]()
     for place, by_sheet in given.items():
@@ -110,6 +103,25 @@ def apply_design(
     plan.save(update_fields=["request"])
     tell_of_rows(Event.ROW_REOPENED, reopened)
     return plan
+
+
+def _refuse_changed(
+    study: Study,
+    request: OverlapRequest,
+    raters: Sequence[Rater],
+    free: Sequence[Sequence[int]],
+    drawn_for: Sequence[Sequence[int]] | None,
+) -> None:
+    """Refuse a design whose rows are not those that are free now, or of whose raters one is none any more."""
+    same_rows = drawn_for is None or [list(of_sheet) for of_sheet in drawn_for] == free
+    present = study.raters.given_more().filter(pk__in=[rater.pk for rater in raters]).count()
+    if not same_rows or tuple(map(len, free)) != tuple(request.sheets) or present != len(raters):
+        raise Refused(
+            _(
+                "The study has changed since this plan was drawn. Nothing was assigned: look at it and apply it "
+                "again. If it was sent before, it may be done already."
+            )
+        )
 
 
 def _own_order(rater: Rater, sheet_id: int, row_ids: Sequence[int], *, seed: int) -> dict[int, int]:

@@ -179,26 +179,11 @@ class _Building:
             self._close()
             return
         before = {name: list(states) for name, states in self.alive.items()}
-        staying = {stays for one in answer if (stays := _stays(one)) is not None}
-        used = {name.casefold() for one in answer for name in one["from"]} - staying
-        for name in used & before.keys():
-            del self.alive[name]
-            self.gone[name] = step
-        if parts := tuple(state.id for name in staying for state in before.get(name, ())):
-            self.stayed[step] = tuple(sorted(parts, key=_place))
-        made: dict[str, State] = {}
+        self._use_up(step, answer)
+        made: dict[str, State] = {}  # folded name -> what this step makes
         thrown_here: dict[str, None] = {}  # made and thrown away in one step, as peel is
         for one in answer:
-            targets = [name for name in dict.fromkeys(one["to"]) if name.casefold() != _stays(one)]
-            for name in targets:
-                folded = name.casefold()
-                if folded not in made:
-                    if folded in self.alive:
-                        self.problems.append(Problem(step, Fault.ALIKE, name))
-                    made[folded] = self._add(name, step)
-                if not one["from"]:
-                    self.problems.append(Problem(step, Fault.CREATED, name))
-            ids = tuple(dict.fromkeys(made[name.casefold()].id for name in targets))
+            ids = self._make(step, one, made)
             for name in one["from"]:
                 sources = before.get(name.casefold(), [])
                 if not sources and not one["to"] and name.casefold() in self.makers[step - 1]:
@@ -215,6 +200,29 @@ class _Building:
             if not self.alive[name]:
                 del self.alive[name]
         self._close()
+
+    def _use_up(self, step: int, answer: Sequence[Given]) -> None:
+        """What the step is made from is there no longer, but for that of which a part stays as it was."""
+        staying = {stays for one in answer if (stays := _stays(one)) is not None}
+        if parts := tuple(state.id for name in staying for state in self.alive.get(name, ())):
+            self.stayed[step] = tuple(sorted(parts, key=_place))
+        used = {name.casefold() for one in answer for name in one["from"]} - staying
+        for name in used & self.alive.keys():
+            del self.alive[name]
+            self.gone[name] = step
+
+    def _make(self, step: int, one: Given, made: dict[str, State]) -> tuple[str, ...]:
+        """The ids of what a transition makes, which is put into `made` where another of the step has not made it."""
+        names = [name for name in dict.fromkeys(one["to"]) if name.casefold() != _stays(one)]
+        for name in names:
+            folded = name.casefold()
+            if folded not in made:
+                if folded in self.alive:
+                    self.problems.append(Problem(step, Fault.ALIKE, name))
+                made[folded] = self._add(name, step)
+            if not one["from"]:
+                self.problems.append(Problem(step, Fault.CREATED, name))
+        return tuple(dict.fromkeys(made[name.casefold()].id for name in names))
 
     def _miss(self, step: int, name: str, made: tuple[str, ...]) -> None:
         self.lost.append(Lost(step, name, made))

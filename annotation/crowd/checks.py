@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -113,6 +113,22 @@ class Checked:
         return not self.cells, self.right / max(self.cells, 1), -self.cells
 
 
+_CELL = ("assignment__row", "column", "question")
+_Cell = tuple[int, int, int]  # row, column, question
+
+
+def _golden(rows: Collection[int], specs: Mapping[int, QuestionSpec]) -> tuple[dict[_Cell, set[str]], set[_Cell]]:
+    """What gold says in the cells of some rows, blank answers left out; and in which of them some gold says nothing."""
+    golden: dict[_Cell, set[str]] = defaultdict(set)
+    says_nothing: set[_Cell] = set()
+    for row, column, question, code in _gold().filter(assignment__row__in=rows).values_list(*_CELL, CODE):
+        if not _is_blank(specs[question], code):
+            golden[row, column, question].add(answered(specs[question], code).key)
+            if code == _NOTHING:
+                says_nothing.add((row, column, question))
+    return golden, says_nothing
+
+
 def checked(study: Study, participants: Sequence[Participant]) -> Mapping[int, Checked]:
     """How the checks of each went, {participant: Checked}, by the gold as it is now; of several golds any will do.
     Three queries, one more where gold answers what is optional, none where nobody was given checks."""
@@ -123,14 +139,7 @@ def checked(study: Study, participants: Sequence[Participant]) -> Mapping[int, C
     rows = {row for _rater, row in given}
     sections = list(whole_scheme(study.scheme).sections.all())
     specs = {pk: spec for one in sections for pk, spec in one.specs.items()}
-    golden: dict[tuple[int, int, int], set[str]] = defaultdict(set)
-    says_nothing: set[tuple[int, int, int]] = set()
-    cell = ("assignment__row", "column", "question")
-    for row, column, question, code in _gold().filter(assignment__row__in=rows).values_list(*cell, CODE):
-        if not _is_blank(specs[question], code):
-            golden[row, column, question].add(answered(specs[question], code).key)
-            if code == _NOTHING:
-                says_nothing.add((row, column, question))
+    golden, says_nothing = _golden(rows, specs)
     right, cells = Counter[int](), Counter[int]()
     submitted = {
         "assignment__rater__in": {rater for rater, _row in given},
@@ -139,29 +148,42 @@ def checked(study: Study, participants: Sequence[Participant]) -> Mapping[int, C
         "assignment__state": Assignment.State.SUBMITTED,
     }
     labels = Label.objects.filter(**submitted).order_by()
-    said: dict[tuple[int, int, int], dict[int, str]] = defaultdict(dict)
-    for rater, row, column, question, code in labels.values_list("assignment__rater", *cell, CODE):
+    said: dict[tuple[int, int, int], dict[int, str]] = defaultdict(dict)  # rater, row, column: question: code
+    for rater, row, column, question, code in labels.values_list("assignment__rater", *_CELL, CODE):
         said[rater, row, column][question] = code
         if (rater, row) in given and (golds := golden.get((row, column, question))):
             cells[given[rater, row]] += 1
             right[given[rater, row]] += answered(specs[question], code).key in golds
     skips = Skip.objects.filter(**submitted).order_by()
-    skipped = set(skips.values_list("assignment__rater", *cell))
+    skipped = set(skips.values_list("assignment__rater", *_CELL))
     for rater, row, column, question in skipped:
         if (rater, row) in given and (row, column, question) in golden:
             cells[given[rater, row]] += 1
-    may_be_open: dict[int, list[tuple[int, int]]] = defaultdict(list)  # row: column, question
-    for row, column, question in golden.keys() - says_nothing:
-        if specs[question].optional:
-            may_be_open[row].append((column, question))
-    if may_be_open:
-        section_of = {pk: one.spec for one in sections for pk in one.specs}
+    if may_be_open := [cell for cell in golden.keys() - says_nothing if specs[cell[2]].optional]:
         done = Assignment.objects.filter(**{name.removeprefix("assignment__"): of for name, of in submitted.items()})
-        for rater, row in done.order_by().values_list("rater", "row"):
-            for column, question in may_be_open[row] if (rater, row) in given else ():
-                own = said[rater, row, column]
-                is_open = question not in own and (rater, row, column, question) not in skipped
-                codes = {specs[pk].key: code for pk, code in own.items()}
-                if is_open and specs[question].key in rules.asked(section_of[question], codes):
-                    cells[given[rater, row]] += 1
+        work = [seat for seat in done.order_by().values_list("rater", "row") if seat in given]
+        for seat in _left_open(work, may_be_open, sections, said, skipped):
+            cells[given[seat]] += 1
     return found | {pk: Checked(right[pk], n) for pk, n in cells.items()}
+
+
+def _left_open(
+    work: Iterable[tuple[int, int]],
+    optional: Iterable[_Cell],
+    sections: Iterable[Section],
+    said: Mapping[tuple[int, int, int], Mapping[int, str]],
+    skipped: Collection[tuple[int, int, int, int]],
+) -> Iterator[tuple[int, int]]:
+    """Of this work, rater and row, each once for each of these cells that was asked and has no answer."""
+    specs = {pk: (section.spec, spec) for section in sections for pk, spec in section.specs.items()}
+    in_row: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for row, column, question in optional:
+        in_row[row].append((column, question))
+    for rater, row in work:
+        for column, question in in_row[row]:
+            own = said.get((rater, row, column), {})
+            if question not in own and (rater, row, column, question) not in skipped:
+                section, spec = specs[question]
+                codes = {specs[pk][1].key: code for pk, code in own.items()}
+                if spec.key in rules.asked(section, codes):
+                    yield rater, row

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from annotation.crowd.checks import golden_rows
+from annotation.forms.fields import field_of
 from annotation.forms.many import ManyField
 from annotation.models import Role, Row, Sheet, Study
 from annotation.models.crowd import NAMES
@@ -90,10 +91,11 @@ class CrowdLinkForm(forms.Form):
         self._study, self.words = study, study.scheme.parsed.words
         words = self.words
         sheets = study.sheets.filter(closed_at=None, archived_at=None)
-        self.fields["sheets"].queryset = sheets  # type: ignore[attr-defined]
-        self.fields["sheets"].form = self  # type: ignore[attr-defined]
-        self.fields["sheets"].label = words.sheets.capitalize()
-        self.fields["sheets"].initial = list(sheets.values_list("pk", flat=True))
+        of_sheets = field_of(self, "sheets", SheetsField)
+        of_sheets.queryset, of_sheets.form = sheets, self
+        self._sheets = sheets
+        of_sheets.label = words.sheets.capitalize()
+        of_sheets.initial = list(sheets.values_list("pk", flat=True))
         self.fields["rows_each"].label = _("%(rows)s for one person") % {"rows": words.rows.capitalize()}
         self.fields["people_per_row"].label = _("People for one %(row)s, in all") % {"row": words.row}
         self.fields["people_per_row"].help_text = _("Whoever has it by a plan counts too.")
@@ -105,7 +107,7 @@ class CrowdLinkForm(forms.Form):
     @cached_property
     def golden(self) -> Mapping[int, Sequence[int]]:
         """Of each sheet that can be chosen the rows that can be checks; see `golden_rows`."""
-        return golden_rows(self._study, list(self.fields["sheets"].queryset))  # type: ignore[attr-defined]
+        return golden_rows(self._study, list(self._sheets))
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}

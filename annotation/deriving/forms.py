@@ -7,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation import doors
 from annotation.deriving.making import Deriver, SourceText
+from annotation.forms.fields import field_of
 from annotation.forms.labelling import ADDRESS, LEFT_EMPTY, new_address
 from annotation.forms.schemes import SchemeField, SchemeFileField, SchemeText
 from annotation.models import Rater, Row, Study
@@ -41,10 +42,11 @@ class DeriveForm(forms.Form):
     def __init__(self, *args: Any, study: Study, deriver: Deriver, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.deriver = deriver
-        self.fields["scheme"].offer()  # type: ignore[attr-defined]
+        of_scheme = field_of(self, "scheme", SchemeField)
+        of_scheme.offer()
         if deriver.into:
-            self.fields["scheme"].initial = self.fields["scheme"].newest(deriver.into)  # type: ignore[attr-defined]
-        self.fields["rater"].queryset = study.raters.exclude(kind=Rater.Kind.GOLD)  # type: ignore[attr-defined]
+            of_scheme.initial = of_scheme.newest(deriver.into)
+        field_of(self, "rater", forms.ModelChoiceField).queryset = study.raters.exclude(kind=Rater.Kind.GOLD)
         if not deriver.reads_chosen:
             del self.fields["rater"]
         self.settings = []

@@ -129,10 +129,16 @@ class MadeSheet:
 
 @dataclass(frozen=True)
 class Setting:
-    """What a deriver asks before it begins: one of `choices` (value, name), or with `several` any number of them.
-    `of_raters`: the choices are the raters of the study, by their codes. `of_texts`: they are what the texts that were
-    written for its rows have as this (`generator`, `prompt_type`), and none stands for all. `beginnings`: of further
-    words, which programs alone may give, such as answers that are values."""
+    """What a deriver asks before it begins.
+
+    Attributes:
+        choices: (value, name) of what can be chosen.
+        several: any number of them can be chosen, not one alone.
+        of_raters: the choices are the codes of the study's raters, and `choices` is empty.
+        of_texts: a field of `SourceText`, “generator” or “prompt_type”: the choices are what it is in the texts that
+            were written for the study's rows, and to choose none is to choose all.
+        beginnings: a program may also give words that begin so, such as answers that are values.
+    """
 
     key: str
     label: object
@@ -143,8 +149,22 @@ class Setting:
     of_texts: str = ""
     beginnings: Sequence[str] = ()
 
+    def check(self, value: str) -> None:
+        """Whether a value can be chosen, as far as that can be told without the study: any rater, text or number can.
 
-_WORDS_SHOWN = 40  # of an answer's names a scheme may have hundreds
+        Raises:
+            DerivingRefused: it is none of the choices.
+        """
+        words = [word for word, _name in self.choices]
+        if self.of_raters or self.of_texts or value in words or value.startswith(tuple(self.beginnings)):
+            return
+        if all(map(str.isdecimal, words)) or (value.isdecimal() and not self.several):
+            return
+        shown = [*words[:_WORDS_SHOWN], *(["…"] if len(words) > _WORDS_SHOWN else [])]
+        raise DerivingRefused(_("“%(said)s” is none of: %(words)s.") % {"said": value[:120], "words": ", ".join(shown)})
+
+
+_WORDS_SHOWN = 40  # in a refusal: a scheme may have hundreds of options
 
 Settings = Mapping[str, Sequence[str]]
 
@@ -196,18 +216,8 @@ class Deriver:
                     _("There is no setting “%(key)s” here. There are: %(known)s.")
                     % {"key": key[:40], "known": ", ".join(known) or "–"}
                 )
-            if key not in asked or asked[key].of_raters or asked[key].of_texts:
-                continue
-            words = [word for word, _name in asked[key].choices]
-            if all(map(str.isdecimal, words)):
-                continue
-            of_numbers, beginnings = not asked[key].several, tuple(asked[key].beginnings)
-            for other in values:
-                if other not in words and not (of_numbers and other.isdecimal()) and not other.startswith(beginnings):
-                    shown = [*words[:_WORDS_SHOWN], *(["…"] if len(words) > _WORDS_SHOWN else [])]
-                    raise DerivingRefused(
-                        _("“%(said)s” is none of: %(words)s.") % {"said": other[:120], "words": ", ".join(shown)}
-                    )
+            for value in values if key in asked else ():
+                asked[key].check(value)
 
 
 _derivers: dict[str, Deriver] = {}

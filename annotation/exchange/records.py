@@ -121,88 +121,101 @@ def label_headings(
     """
     every = every or {}
     given = {**(given or {}), **dict.fromkeys(every, "")}
-    folded = [fold_heading(heading) for heading in header]
-    ignored = {_find(header, folded, heading) for heading in ignore}
+    found = _Columns(header)
+    found.ignored = {found.find(heading) for heading in ignore}
     fields = [name for name in LABEL_FIELDS if not wide or name in _WIDE_FIELDS]
-    at = {name: _find(header, folded, given[name]) for name in fields if given.get(name)}
-    asked = (
-        {} if wide or "question" in every else _questions_at(folded, questions or {}, given, {*at.values(), *ignored})
-    )
-    if asked:
+    found.at = {name: found.find(given[name]) for name in fields if given.get(name)}
+    if not wide and "question" not in every:
+        found.asked = _questions_at(found, questions or {}, given)
+    if found.asked:
         fields = [name for name in fields if name not in _OF_ONE_QUESTION]
     open_fields = [name for name in fields if name not in given]
-    facets: dict[str, int] = {}
-
-    def taken() -> set[int]:
-        return {*at.values(), *facets.values(), *ignored, *asked}
-
-    def take(name: str, candidates: list[int]) -> None:
-        if len(candidates) > 1:
-            raise TableError(
-                gettext_noop("Both “%(one)s” and “%(other)s” could be the %(field)s. Say which heading is."),
-                one=header[candidates[0]],
-                other=header[candidates[1]],
-                field=name,
-            )
-        if candidates:
-            at[name] = candidates[0]
-
     for name in open_fields:
-        before = taken()
-        take(name, [i for i, text in enumerate(folded) if text == name and i not in before])
-    before = taken()
-    for i, text in enumerate(folded):
-        if text.startswith(FACET) and i not in before:
-            facets[text.removeprefix(FACET)] = i
+        found.take(name, [i for i in found.free() if found.folded[i] == name])
+    for i in found.free():
+        if found.folded[i].startswith(FACET):
+            found.facets[found.folded[i].removeprefix(FACET)] = i
     for name in open_fields:
-        if name in at or name not in _ALIASES:
-            continue
-        before = taken()
-        free = [i for i in range(len(header)) if i not in before]
-        exact = [i for i in free if folded[i] in _ALIASES[name]]
-        loose = [i for i in free if name in ("rater", "row") and _core(folded[i]) in _ALIASES[name]]
-        take(name, exact or loose)
-
-    before = taken()
-    rest = [i for i in range(len(header)) if i not in before and header[i]]
+        if name not in found.at and name in _ALIASES:
+            found.take(name, found.called_like(name))
+    rest = [i for i in found.free() if header[i]]
     raters: tuple[tuple[int, str], ...] = ()
     if wide:
         raters = tuple((i, header[i]) for i in rest)
         rest = []
         if twice := first_repeated([code for _place, code in raters]):
             raise TableError(gettext_noop("Two columns are headed “%(heading)s”."), heading=twice)
-    needed = ("rater", "row") if asked else ("rater", "row", "answer")
-    _require(header, at, raters, wide=wide, needed=[name for name in needed if name not in every])
-    unread = [header[i] for i in rest if folded[i] not in _SAID_OTHERWISE]
-    missing = frozenset[str]() if _OURS in folded and not wide else MISSING
-    unread += [header[i] for i in sorted(ignored)]
-    return Headings(at, facets, raters, tuple(asked.items()), tuple(unread), missing, every)
+    needed = ("rater", "row") if found.asked else ("rater", "row", "answer")
+    _require(header, found.at, raters, wide=wide, needed=[name for name in needed if name not in every])
+    unread = [header[i] for i in rest if found.folded[i] not in _SAID_OTHERWISE]
+    missing = frozenset[str]() if _OURS in found.folded and not wide else MISSING
+    unread += [header[i] for i in sorted(found.ignored)]
+    return Headings(found.at, found.facets, raters, tuple(found.asked.items()), tuple(unread), missing, every)
+
+
+class _Columns:
+    """What the columns of a header are, as far as that is known: fields (`at`), facets, answers to a question each
+    (`asked`), or nothing that is read (`ignored`)."""
+
+    def __init__(self, header: Sequence[str]) -> None:
+        self._header = header
+        self.folded = [fold_heading(heading) for heading in header]
+        self.at: dict[str, int] = {}
+        self.facets: dict[str, int] = {}
+        self.asked: dict[int, QuestionPlace] = {}
+        self.ignored: set[int] = set()
+
+    def free(self) -> list[int]:
+        """The columns of which nothing is known."""
+        taken = {*self.at.values(), *self.facets.values(), *self.asked, *self.ignored}
+        return [i for i in range(len(self.folded)) if i not in taken]
+
+    def called_like(self, name: str) -> list[int]:
+        """The free columns that are headed by another word for a field; of rater and row also by one with “id”."""
+        free = self.free()
+        exact = [i for i in free if self.folded[i] in _ALIASES[name]]
+        if exact or name not in ("rater", "row"):
+            return exact
+        return [i for i in free if _core(self.folded[i]) in _ALIASES[name]]
+
+    def take(self, name: str, candidates: Sequence[int]) -> None:
+        """The field is the one candidate, if there is one."""
+        if len(candidates) > 1:
+            raise TableError(
+                gettext_noop("Both “%(one)s” and “%(other)s” could be the %(field)s. Say which heading is."),
+                one=self._header[candidates[0]],
+                other=self._header[candidates[1]],
+                field=name,
+            )
+        if candidates:
+            self.at[name] = candidates[0]
+
+    def find(self, heading: str) -> int:
+        """The column that is headed so, or else the one whose heading is the same when folded."""
+        for candidates, wanted in ((self._header, heading.strip()), (self.folded, fold_heading(heading))):
+            places = [i for i, text in enumerate(candidates) if text == wanted]
+            if len(places) == 1:
+                return places[0]
+            if places:
+                raise TableError(gettext_noop("Two columns are headed “%(heading)s”."), heading=heading)
+        raise TableError(
+            gettext_noop("No column is headed “%(heading)s”. The file has: %(headings)s."),
+            heading=heading,
+            headings=", ".join(text for text in self._header if text),
+        )
 
 
 def _questions_at(
-    folded: Sequence[str], questions: Mapping[str, QuestionPlace], given: Mapping[str, str], taken: Collection[int]
+    columns: _Columns, questions: Mapping[str, QuestionPlace], given: Mapping[str, str]
 ) -> dict[int, QuestionPlace]:
     """The columns that have the answers to a question each: none where one column has those to all, or names it."""
+    folded = columns.folded
     if any(given.get(name) for name in _OF_ONE_QUESTION) or not _OF_ONE_QUESTION.isdisjoint(folded):
         return {}
-    places = {i: questions[text] for i, text in enumerate(folded) if i not in taken and text in questions}
+    places = {i: questions[folded[i]] for i in columns.free() if folded[i] in questions}
     # A single one may be called so by chance, beside one of answers, or be that itself.
     answers = any(text in _ALIASES["answer"] for text in folded)
     return {} if len(places) == 1 and answers else places
-
-
-def _find(header: Sequence[str], folded: Sequence[str], heading: str) -> int:
-    for candidates, wanted in ((header, heading.strip()), (folded, fold_heading(heading))):
-        places = [i for i, text in enumerate(candidates) if text == wanted]
-        if len(places) == 1:
-            return places[0]
-        if places:
-            raise TableError(gettext_noop("Two columns are headed “%(heading)s”."), heading=heading)
-    raise TableError(
-        gettext_noop("No column is headed “%(heading)s”. The file has: %(headings)s."),
-        heading=heading,
-        headings=", ".join(text for text in header if text),
-    )
 
 
 def _require(

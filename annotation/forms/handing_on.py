@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from annotation import queries
+from annotation.forms.fields import field_of
 from annotation.forms.many import ManyField
 from annotation.forms.plan import MOST_SEED, PlanForm, RatersField, one_by_one, sheets_of
 from annotation.models import Rater, Row, Sheet, Study
@@ -39,8 +40,8 @@ class ReplanForm(forms.Form):
         self.crowd = queries.of_crowd(study)
         people = one_by_one(study.raters.present(), self.crowd)
         takers = one_by_one(study.raters.plannable(), self.crowd)
-        self.fields["leaving"].queryset = people  # type: ignore[attr-defined]
-        self.fields["takers"].queryset = takers  # type: ignore[attr-defined]
+        field_of(self, "leaving", forms.ModelChoiceField).queryset = people
+        field_of(self, "takers", forms.ModelChoiceField).queryset = takers
         help_text = _(
             "For each withdrawn %(row)s that several people had, one more person labels another one of its %(sheet)s."
         )
@@ -149,8 +150,8 @@ class DraftForm(forms.Form):
         super().__init__(*args, **kwargs)
         words = study.scheme.parsed.words
         self.study = study
-        self.fields["rater"].queryset = study.raters.present()  # type: ignore[attr-defined]
-        self.fields["source"].queryset = queries.sources(study)  # type: ignore[attr-defined]
+        field_of(self, "rater", forms.ModelChoiceField).queryset = study.raters.present()
+        field_of(self, "source", forms.ModelChoiceField).queryset = queries.sources(study)
         sheet = self.fields["sheet"]
         sheet.queryset = study.sheets.order_by("position")  # type: ignore[attr-defined]
         sheet.empty_label = _("all %(sheets)s") % words.model_dump()  # type: ignore[attr-defined]
@@ -198,7 +199,7 @@ class WithdrawRowForm(forms.Form):
         super().__init__(*args, **kwargs)
         to_withdraw = Row.objects.filter(sheet__study=study, withdrawn_at=None).select_related("sheet")
         to_withdraw = to_withdraw.defer("evidence").order_by("sheet__position", "position")
-        self.fields["row"].queryset = to_withdraw  # type: ignore[attr-defined]
+        field_of(self, "row", forms.ModelChoiceField).queryset = to_withdraw
         self.fields["row"].label = study.scheme.parsed.words.row.capitalize()
         left = rows.sheet_of.keys() - rows.withdrawn if rows else set()
         self.has_rows = bool(left)

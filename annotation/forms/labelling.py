@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation import queries
 from annotation.actions import Answer, Edit, Refused, owed_of_sheet
+from annotation.forms.fields import field_of
 from annotation.forms.schemes import SchemeField, SchemeFileField, SchemeText, SchemeTextField
 from annotation.labels.answer import seen_code
 from annotation.models import Assignment, Column, Study
@@ -453,7 +454,7 @@ class StudyForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["scheme"].offer()  # type: ignore[attr-defined]
+        field_of(self, "scheme", SchemeField).offer()
         self.fields["slug"].required = False
 
     def clean_slug(self) -> str:

@@ -18,6 +18,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation import actions, doors, queries
+from annotation.forms.fields import field_of
 from annotation.forms.many import ManyField
 from annotation.models import Plan, Rater, Row, Sheet, Study, User
 from annotation.models.people import RaterQuerySet
@@ -141,20 +142,20 @@ class PlanForm(forms.Form):
         judges_lack = any(labelled_by[judge] < all_rows for judge in self.judges)
         self.counts = {pk: count for pk, count in self.work.sheets.items() if count.free or judges_lack}
         sheets = sheets_of(study.sheets.order_by("position"), self.counts, self.work.rows.sheets)
-        self.fields["raters"].queryset = raters  # type: ignore[attr-defined]
-        self.fields["sheets"].queryset = sheets  # type: ignore[attr-defined]
-        self.fields["sheets"].label = words.sheets.capitalize()
-        self.fields["sheets"].words, self.fields["sheets"].counts = words, self.counts  # type: ignore[attr-defined]
+        field_of(self, "raters", forms.ModelChoiceField).queryset = raters
+        of_sheets = field_of(self, "sheets", SheetsField)
+        of_sheets.queryset, of_sheets.words, of_sheets.counts = sheets, words, self.counts
+        of_sheets.label = words.sheets.capitalize()
         self.fields["raters_per_sheet"].label = _("Raters per %(sheet)s") % {"sheet": words.sheet}
         self.fields["raters_per_row"].label = _("Raters per %(row)s") % {"row": words.row}
-        self.fields["raters_per_row"].choices = [  # type: ignore[attr-defined]
+        field_of(self, "raters_per_row", forms.ChoiceField).choices = [
             ("", _("one, two or three, by the shares")),
             (self.EVERYBODY, _("all raters of the %(sheet)s") % {"sheet": words.sheet}),
             *((n, n) for n in range(1, self.MOST_PER_ROW + 1)),
         ]
         self.section_keys = [section.key for section in scheme.sections]
         if len(self.section_keys) > 1:
-            self.fields["sections"].choices = [  # type: ignore[attr-defined]
+            field_of(self, "sections", forms.ChoiceField).choices = [
                 (section.key, section.title) for section in scheme.sections
             ]
         else:

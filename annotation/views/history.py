@@ -18,6 +18,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation import actions
+from annotation.forms.fields import field_of
 from annotation.labels import history
 from annotation.lens import lens
 from annotation.models import Assignment, Column, Question, Rater, Role, Row, Sheet
@@ -75,9 +76,9 @@ class HistoryForm(forms.Form):
             "question": Question.objects.filter(section__scheme=sheet.study.scheme_id),
         }
         for name, queryset in choices.items():
-            self.fields[name].queryset = queryset  # type: ignore[attr-defined]
+            field_of(self, name, forms.ModelChoiceField).queryset = queryset
         rows = choices["row"].values_list("pk", "name")
-        self.fields["row"].choices = [("", _("all")), *rows]  # type: ignore[attr-defined]  # without a model a row
+        field_of(self, "row", forms.ChoiceField).choices = [("", _("all")), *rows]
         self.fields["row"].label = sheet.study.scheme.parsed.words.row.capitalize()
 
     def conditions(self) -> dict[str, Any]:
@@ -133,7 +134,7 @@ class RestoreForm(forms.Form):
 
     def __init__(self, *args: Any, sheet: Sheet, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["rater"].queryset = history.restorable(sheet)  # type: ignore[attr-defined]
+        field_of(self, "rater", forms.ModelChoiceField).queryset = history.restorable(sheet)
         words = sheet.study.scheme.parsed.words.model_dump()
         self.fields["submitted"].label = _("Also in %(rows)s that are submitted") % words
 

@@ -17,6 +17,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotation import actions, doors, queries
 from annotation.answers import AnswerRefused, Value, entries_of_code, kind_of, shown_code
+from annotation.forms.fields import field_of
 from annotation.labels import history
 from annotation.lens import lens
 from annotation.models import (
@@ -55,8 +56,9 @@ class LensCellForm(forms.Form):
 
     def __init__(self, *args: Any, sheet: Sheet, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["row"].queryset = sheet.rows.defer("evidence").select_related("sheet__study__scheme")  # type: ignore[attr-defined]
-        self.fields["column"].queryset = sheet.columns.select_related("section")  # type: ignore[attr-defined]
+        rows = sheet.rows.defer("evidence").select_related("sheet__study__scheme")
+        field_of(self, "row", forms.ModelChoiceField).queryset = rows
+        field_of(self, "column", forms.ModelChoiceField).queryset = sheet.columns.select_related("section")
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}

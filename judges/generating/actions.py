@@ -73,7 +73,6 @@ def start(
         texts = _new(study, model, wanted, texts)
         if not texts:
             continue
-        prompts = {text.wording: llm.store_prompt(name=text.type, text=text.wording) for text in texts}
         run = GenerationRun.objects.create(
             study=study,
             model=model,
@@ -83,25 +82,8 @@ def start(
             most_cost=most_cost,
             provenance={**stored_prices(model.prices), "workers": []},
         )
-        generations = Generation.objects.bulk_create(
-            Generation(
-                model=model,
-                prompt=prompts[text.wording],
-                input=text.name[:200],
-                asked=text.asked,
-                chat_template=chat_form,
-                temperature=wanted.temperature,
-                seed=text.seed,
-                max_new_tokens=wanted.max_new_tokens,
-            )
-            for text in texts
-        )
-        items = [
-            GenerationItem(run=run, row_id=text.row, generation=generation, prompt_type=text.type, number=text.number)
-            for text, generation in zip(texts, generations, strict=True)
-        ]
         note_key(model=model, study=study, by=by)
-        work.start(run, items, enqueue=enqueue)
+        work.start(run, _items(run, wanted, texts, chat_form), enqueue=enqueue)
         runs.append(run)
     if not runs:
         raise Refused(
@@ -111,6 +93,28 @@ def start(
             )
         )
     return runs
+
+
+def _items(run: GenerationRun, wanted: Wanted, texts: Sequence[Text], chat_form: bool) -> list[GenerationItem]:
+    """A record of each text, which is stored, and its item, which is not yet."""
+    prompts = {text.wording: llm.store_prompt(name=text.type, text=text.wording) for text in texts}
+    generations = Generation.objects.bulk_create(
+        Generation(
+            model=run.model,
+            prompt=prompts[text.wording],
+            input=text.name[:200],
+            asked=text.asked,
+            chat_template=chat_form,
+            temperature=wanted.temperature,
+            seed=text.seed,
+            max_new_tokens=wanted.max_new_tokens,
+        )
+        for text in texts
+    )
+    return [
+        GenerationItem(run=run, row_id=text.row, generation=generation, prompt_type=text.type, number=text.number)
+        for text, generation in zip(texts, generations, strict=True)
+    ]
 
 
 def _new(study: Study, model: LanguageModel, wanted: Wanted, texts: Sequence[Text]) -> list[Text]:

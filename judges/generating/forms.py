@@ -6,6 +6,7 @@ from django import forms
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
+from annotation.forms.fields import field_of
 from annotation.forms.many import ManyField
 from annotation.models import Study
 from judges.forms import LimitForm
@@ -88,7 +89,7 @@ class GenerationForm(LimitForm):
         words = study.scheme.parsed.words
         if study.scheme.parsed.benchmark is not None:  # each model writes each instruction once
             self.initial["per_type"] = 1
-        self.fields["answer"].choices = [  # type: ignore[attr-defined]
+        field_of(self, "answer", forms.ChoiceField).choices = [
             ("", _("all %(rows)s") % {"rows": words.rows}),
             *queries.answers_of(study.scheme.parsed),
         ]
@@ -101,12 +102,13 @@ class GenerationForm(LimitForm):
         }
         if not any(model.prices for model in queries.generators()):
             del self.fields["most_cost"]
-        self.fields["types"].choices = [(key, each.title) for key, each in self.shipped.items()]  # type: ignore[attr-defined]
+        field_of(self, "types", forms.ChoiceField).choices = [(key, each.title) for key, each in self.shipped.items()]
         if not self.shipped:
             del self.fields["types"]
         elif not self.is_bound:
             self.initial["types"] = list(self.shipped)
-        if (models := list(self.fields["models"].queryset[:2])) and len(models) == 1:  # type: ignore[attr-defined]
+        models = list(queries.generators()[:2])
+        if len(models) == 1:
             self.initial["models"] = models
 
     def clean_models(self) -> list[LanguageModel]:

@@ -226,6 +226,10 @@ def fitting(files: Iterable[Path], scheme: SchemeSpec) -> dict[str, Fitting]:
 _brought = lru_cache(maxsize=256)(load_prompt)
 
 
+_Known = Mapping[str, tuple[SectionSpec, QuestionSpec]]  # the questions of a scheme, by “section.question”
+_Asked = Mapping[str, QuestionPrompt]  # those that the method can answer, by the same names
+
+
 def check_against(spec: PromptSpec, scheme: SchemeSpec, method: str, *, normalisation: str = "none") -> None:
     """Whether a judge of this method can work with the prompt in studies of this scheme.
 
@@ -237,6 +241,36 @@ def check_against(spec: PromptSpec, scheme: SchemeSpec, method: str, *, normalis
         for section in scheme.sections
         for question in section.questions
     }
+    _check_named(spec, scheme, known)
+    _check_words(spec, scheme, method)
+    _check_candidates(spec, known, method)
+    asked = questions_for(spec, method)
+    if not asked:
+        raise PromptError(
+            _("The prompt asks no question that the method “%(method)s” can answer.") % {"method": method}
+        )
+    if USES[Method(method)] is not None:
+        shown = dict.fromkeys((facet.key for facet in scheme.row.shown), "x")
+        _try("row", partial(row_text, spec, title="", blocks=[], facets=shown))
+    if method == Method.LEXICAL:
+        _check_lexical(asked, known)
+    if method == Method.EMBEDDING:
+        _check_embedding(spec, asked, known, normalisation)
+    if method == Method.STACKER and normalisation != "none":
+        raise PromptError(_("Judges are weighed together by what each of them chose by; choose “none”."))
+    if method in SCORES:
+        _check_calibration(spec, asked, normalisation)
+    if method == Method.RATING:
+        _check_ratings(asked, known)
+    if method == Method.WRITING:
+        _check_writing(asked, known)
+        whole_tables.check(spec)
+    if method == Method.CLOZE:
+        _check_cloze(spec, asked, known, normalisation)
+
+
+def _check_named(spec: PromptSpec, scheme: SchemeSpec, known: _Known) -> None:
+    """The scheme has the questions, options and facets that the prompt names."""
     for name, prompt in spec.questions.items():
         if name not in known:
             raise PromptError(
@@ -264,43 +298,22 @@ def check_against(spec: PromptSpec, scheme: SchemeSpec, method: str, *, normalis
                 _("The prompt of “%(question)s” offers “%(option)s”, which only a preset gives.")
                 % {"question": name, "option": given[0]}
             )
-    _check_words(spec, scheme, method)
-    _check_candidates(spec, known, method)
-    asked = questions_for(spec, method)
-    if not asked:
-        raise PromptError(
-            _("The prompt asks no question that the method “%(method)s” can answer.") % {"method": method}
-        )
-    if USES[Method(method)] is not None:
-        shown = dict.fromkeys((facet.key for facet in scheme.row.shown), "x")
-        _try("row", partial(row_text, spec, title="", blocks=[], facets=shown))
-    if method == Method.LEXICAL:
-        _check_lexical(asked, known)
-    if method == Method.EMBEDDING:
-        _check_embedding(spec, asked, known, normalisation)
-    if method == Method.STACKER and normalisation != "none":
-        raise PromptError(_("Judges are weighed together by what each of them chose by; choose “none”."))
-    if method in SCORES:
-        _check_calibration(spec, asked, normalisation)
-    if method == Method.RATING:
-        _check_ratings(asked, known)
-    if method == Method.WRITING:
-        _check_writing(asked, known)
-        whole_tables.check(spec)
-    if method == Method.CLOZE:
-        for name, prompt in asked.items():
-            section, question = _with_options(name, known)
-            sample = dict.fromkeys((*section.column.facets, *section.column.aside), "x")
-            _try(name, partial(cell_prompt, prompt, question, sample, order=section.column.facets))
-            _try(name, partial(nearest_item, spec.nearest_of(prompt), question, sample, order=section.column.facets))
-            if normalisation == PMI and not prompt.unconditional.strip():
-                raise PromptError(
-                    _(
-                        "The prompt of “%(question)s” has no “unconditional” text; the normalisation "
-                        "“%(normalisation)s” compares with it."
-                    )
-                    % {"question": name, "normalisation": PMI}
+
+
+def _check_cloze(spec: PromptSpec, asked: _Asked, known: _Known, normalisation: str) -> None:
+    for name, prompt in asked.items():
+        section, question = _with_options(name, known)
+        sample = dict.fromkeys((*section.column.facets, *section.column.aside), "x")
+        _try(name, partial(cell_prompt, prompt, question, sample, order=section.column.facets))
+        _try(name, partial(nearest_item, spec.nearest_of(prompt), question, sample, order=section.column.facets))
+        if normalisation == PMI and not prompt.unconditional.strip():
+            raise PromptError(
+                _(
+                    "The prompt of “%(question)s” has no “unconditional” text; the normalisation "
+                    "“%(normalisation)s” compares with it."
                 )
+                % {"question": name, "normalisation": PMI}
+            )
 
 
 def _check_words(spec: PromptSpec, scheme: SchemeSpec, method: str) -> None:
@@ -317,7 +330,7 @@ def _check_words(spec: PromptSpec, scheme: SchemeSpec, method: str) -> None:
         )
 
 
-def _check_candidates(spec: PromptSpec, known: Mapping[str, tuple[SectionSpec, QuestionSpec]], method: str) -> None:
+def _check_candidates(spec: PromptSpec, known: _Known, method: str) -> None:
     if spec.candidates is None:
         return
     if USES[Method(method)] is None:
@@ -343,7 +356,7 @@ def _check_candidates(spec: PromptSpec, known: Mapping[str, tuple[SectionSpec, Q
             )
 
 
-def _check_lexical(asked: Mapping[str, QuestionPrompt], known: Mapping[str, tuple[SectionSpec, QuestionSpec]]) -> None:
+def _check_lexical(asked: _Asked, known: _Known) -> None:
     for name, prompt in asked.items():
         assert prompt.lexical is not None
         question = known[name][1]
@@ -359,7 +372,7 @@ def _check_lexical(asked: Mapping[str, QuestionPrompt], known: Mapping[str, tupl
             )
 
 
-def _with_options(name: str, known: Mapping[str, tuple[SectionSpec, QuestionSpec]]) -> tuple[SectionSpec, QuestionSpec]:
+def _with_options(name: str, known: _Known) -> tuple[SectionSpec, QuestionSpec]:
     section, question = known[name]
     if not question.options:
         raise PromptError(
@@ -371,8 +384,8 @@ def _with_options(name: str, known: Mapping[str, tuple[SectionSpec, QuestionSpec
 
 def _check_embedding(
     spec: PromptSpec,
-    asked: Mapping[str, QuestionPrompt],
-    known: Mapping[str, tuple[SectionSpec, QuestionSpec]],
+    asked: _Asked,
+    known: _Known,
     normalisation: str,
 ) -> None:
     if spec.encoder not in encoders.names():
@@ -388,7 +401,7 @@ def _check_embedding(
         _try(name, partial(item_text, prompt, question, sample, order=section.column.facets))
 
 
-def _check_calibration(spec: PromptSpec, asked: Mapping[str, QuestionPrompt], normalisation: str) -> None:
+def _check_calibration(spec: PromptSpec, asked: _Asked, normalisation: str) -> None:
     for name in asked:
         fitted = spec.calibration.get(name)
         if fitted is not None and fitted.normalisation != normalisation:
@@ -398,7 +411,7 @@ def _check_calibration(spec: PromptSpec, asked: Mapping[str, QuestionPrompt], no
             )
 
 
-def _check_ratings(asked: Mapping[str, QuestionPrompt], known: Mapping[str, tuple[SectionSpec, QuestionSpec]]) -> None:
+def _check_ratings(asked: _Asked, known: _Known) -> None:
     names: dict[str, str] = {}
     for name, prompt in asked.items():
         section, question = known[name]
@@ -422,7 +435,7 @@ def _check_ratings(asked: Mapping[str, QuestionPrompt], known: Mapping[str, tupl
         names[same] = name
 
 
-def _check_writing(asked: Mapping[str, QuestionPrompt], known: Mapping[str, tuple[SectionSpec, QuestionSpec]]) -> None:
+def _check_writing(asked: _Asked, known: _Known) -> None:
     names: dict[tuple[str, str], str] = {}
     for name, prompt in asked.items():
         section, question = known[name]

@@ -218,26 +218,10 @@ class Session:
             try:
                 with self.memory.turn if self.memory.in_turn else nullcontext():
                     response = self._exchange(method, url, body)
-            except Overdue:
-                # Not asked again here: it would hold the row for as long once more.
-                raise BackendError(
-                    _(
-                        "%(url)s had not finished its answer after %(seconds)s s. See what keeps the server; "
-                        "if its answers do take that long, raise PALATE_SERVER_SECONDS."
-                    )
-                    % {"url": self._server.base_url, "seconds": f"{self._server.total_s:g}"},
-                    permanent=False,
-                ) from None
+            except Overdue:  # not asked again here: it would hold the row for as long once more
+                raise self._overdue() from None
             except TooLarge:
-                raise BackendError(
-                    _(
-                        "%(url)s sent more than %(size)s MiB in one answer, or more values than so many MiB of "
-                        "log-probabilities hold. It was not read. If its answers are that long, raise "
-                        "PALATE_SERVER_MAX_BYTES."
-                    )
-                    % {"url": self._server.base_url, "size": f"{self._server.max_bytes / 2**20:g}"},
-                    permanent=False,
-                ) from None
+                raise self._too_large() from None
             except Unusable as error:
                 raise BackendError(
                     _("What the environment of the workers says of proxies and certificates cannot be used: %(error)s.")
@@ -245,14 +229,7 @@ class Session:
                     permanent=True,
                 ) from error
             except httpx.RequestError as error:
-                if isinstance(error, httpx.TimeoutException):
-                    failure = _("no answer within %(seconds)s s") % {"seconds": f"{self._server.timeout_s:g}"}
-                elif isinstance(error, httpx.DecodingError):
-                    failure = _("an answer that is packed otherwise than by gzip")
-                else:
-                    failure = _("the connection failed (%(error)s)") % {"error": type(error).__name__}
-                    self.memory.was_away = True
-                is_away = isinstance(error, _NOBODY_THERE)
+                failure, is_away = self._failed(error), isinstance(error, _NOBODY_THERE)
                 if is_away:
                     self.memory.whole_up_to = 0  # what comes up there may take shorter prompts
                 continue
@@ -287,6 +264,36 @@ class Session:
             "again."
         ) % {"url": self._server.base_url, "n": self._server.max_retries + 1, "failure": failure}
         raise Unavailable(message) if is_away else BackendError(message, permanent=False)
+
+    def _overdue(self) -> BackendError:
+        return BackendError(
+            _(
+                "%(url)s had not finished its answer after %(seconds)s s. See what keeps the server; "
+                "if its answers do take that long, raise PALATE_SERVER_SECONDS."
+            )
+            % {"url": self._server.base_url, "seconds": f"{self._server.total_s:g}"},
+            permanent=False,
+        )
+
+    def _too_large(self) -> BackendError:
+        return BackendError(
+            _(
+                "%(url)s sent more than %(size)s MiB in one answer, or more values than so many MiB of "
+                "log-probabilities hold. It was not read. If its answers are that long, raise "
+                "PALATE_SERVER_MAX_BYTES."
+            )
+            % {"url": self._server.base_url, "size": f"{self._server.max_bytes / 2**20:g}"},
+            permanent=False,
+        )
+
+    def _failed(self, error: httpx.RequestError) -> str:
+        """What is said of an exchange that failed; one that found nobody is remembered."""
+        if isinstance(error, httpx.TimeoutException):
+            return _("no answer within %(seconds)s s") % {"seconds": f"{self._server.timeout_s:g}"}
+        if isinstance(error, httpx.DecodingError):
+            return _("an answer that is packed otherwise than by gzip")
+        self.memory.was_away = True
+        return _("the connection failed (%(error)s)") % {"error": type(error).__name__}
 
     def _exchange(self, method: str, url: str, body: dict[str, Any] | None) -> Reply:
         if self._over.is_set():

@@ -34,7 +34,7 @@ _WRITTEN = frozenset(
     }
 )
 HIDDEN = "…"
-# So many parts are found sooner in a long text by cutting it at each of its characters.
+# Up to so many parts are sought in a long text one by one; more are found sooner by cutting the text at each character.
 _SOUGHT_ONE_BY_ONE = 1500
 # What may stand between its characters and is not seen; line ends, at which long words are broken.
 _UNSEEN = re.compile("[\x7f-\x9f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]")
@@ -50,7 +50,7 @@ class Secret:
         plain = {key, quote(key), quote(key, safe=""), html.escape(key), json.dumps(key)[1:-1]} - {""}
         forms = plain | _encoded(key) if len(key) >= _LEAST else plain
         self._forms = sorted(forms, key=len, reverse=True)
-        # Some servers write all of a header small, or great.
+        # Some servers write a whole header in lower case, or in upper case.
         self._pattern = re.compile("|".join(map(re.escape, self._forms)), re.IGNORECASE if len(key) >= _LEAST else 0)
         self._small = [form.lower() for form in self._forms]
         self._name = lru_cache(maxsize=1024)(self._out_of_name)  # of long lists all objects have the same

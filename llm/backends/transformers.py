@@ -355,7 +355,7 @@ def loaded_alone(backend: TransformersBackend) -> tuple[Any, Any, str]:
     import torch
 
     files = backend.locate()
-    device = backend.device if backend.device != "auto" else "cuda" if torch.cuda.is_available() else "cpu"
+    device = _device(backend)
     dtype = _dtype(backend, device)
     try:
         model, tokenizer = weights_of(files, getattr(torch, dtype))
@@ -364,6 +364,12 @@ def loaded_alone(backend: TransformersBackend) -> tuple[Any, Any, str]:
         raise
     except Exception as error:  # each file format and model family fails in its own way
         raise _could_not_load(backend, error) from error
+
+
+def _device(backend: TransformersBackend) -> str:
+    import torch
+
+    return backend.device if backend.device != "auto" else "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def _dtype(backend: TransformersBackend, device: str) -> str:
@@ -377,15 +383,15 @@ def _read(backend: TransformersBackend) -> _Loaded:
     files = backend.locate()
     import torch
 
-    from llm.engine.cards import named, placed
+    from llm.engine.cards import placed
     from llm.engine.cloze import ClozeScorer
     from llm.engine.generation import AnswerGenerator
-    from llm.engine.onednn import gated_in_products, use_onednn
+    from llm.engine.onednn import use_onednn
     from llm.engine.widened import widen
 
     if backend.threads is not None:
         torch.set_num_threads(backend.threads)
-    device = backend.device if backend.device != "auto" else "cuda" if torch.cuda.is_available() else "cpu"
+    device = _device(backend)
     kind = device.partition(":")[0]
     dtype = _dtype(backend, device)
     try:
@@ -435,6 +441,49 @@ def _read(backend: TransformersBackend) -> _Loaded:
         ) from error
     except Exception as error:  # each file format and model family fails in its own way
         raise _could_not_load(backend, error) from error
+    return _Loaded(
+        backend=backend,
+        scorer=scorer,
+        generator=generator,
+        identity=_identity(
+            backend,
+            files,
+            model,
+            tokenizer,
+            scorer,
+            dtype=dtype,
+            products=products,
+            n_norms=n_norms,
+            share_off=share_off if precise else None,
+        ),
+        own_attention=str(model.config._attn_implementation),
+        precise=precise,
+        share_off=share_off,
+    )
+
+
+def _identity(
+    backend: TransformersBackend,
+    files: ModelFiles,
+    model: Any,
+    tokenizer: Any,
+    scorer: ClozeScorer,
+    *,
+    dtype: str,
+    products: str,
+    n_norms: int,
+    share_off: float | None,
+) -> dict[str, str]:
+    """All that moves a score, for the record of a run.
+
+    Args:
+        products: what multiplies matrices.
+        n_norms: how many norms are computed by a kernel.
+        share_off: see `llm.engine.widened`; None where no cell is scored again in float32.
+    """
+    from llm.engine.cards import named
+    from llm.engine.onednn import gated_in_products
+
     identity = {
         "model": backend.location,
         "revision": _revision(backend, files),
@@ -453,7 +502,7 @@ def _read(backend: TransformersBackend) -> _Loaded:
         identity["gated_units"] = f"{n_gated} in their products"
     if n_norms:
         identity["norms"] = f"{n_norms} by a kernel, Triton {importlib.import_module('triton').__version__}"
-    if precise is not None:
+    if share_off is not None:
         identity["rescued"] = f"in float32 where the margin is under {rescue_below(share_off):g} nat"
         if share_off < 1:
             identity["dtype"] = f"{dtype}, added up in float32"
@@ -467,15 +516,7 @@ def _read(backend: TransformersBackend) -> _Loaded:
         identity[library] = importlib.metadata.version(library)
     if (binding := grammars.installed()) is not None:
         identity[binding] = importlib.metadata.version(binding)
-    return _Loaded(
-        backend=backend,
-        scorer=scorer,
-        generator=generator,
-        identity=identity,
-        own_attention=str(model.config._attn_implementation),
-        precise=precise,
-        share_off=share_off,
-    )
+    return identity
 
 
 def use_norms(model: Any) -> int:

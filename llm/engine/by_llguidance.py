@@ -37,6 +37,8 @@ class ByLLGuidance:
 
 
 class _Bound:
+    """A `grammars.BoundAnswer`."""
+
     def __init__(self, matcher: llguidance.LLMatcher, n_vocab: int, stops: Sequence[int]) -> None:
         self._matcher = matcher
         self._n_vocab = n_vocab

@@ -256,6 +256,7 @@ def _questions(
         answers = partial(_answers, cells, number, n_options=cells.n_options(number))
         of_raters = {PEOPLE: people, **{voice_of(one.code): [one] for one in (*judges, *golds, *people)}}
         from_files = [] if filters.before_left_out else _from_files(section, judges)
+        texts_from_files = from_files if spec.kind in _TEXTS else []
         for name in {PEOPLE, *heard, *map(voice_of, from_files)} - {MAJORITY, *WEIGHED}:
             mine = np.isin(cells.rater[asked], [cells.rater_place[of.code] for of in of_raters[name]])
             filled[name, section.key, spec.key] = _filled(cells, number, section, spec, asked[mine], name, filled)
@@ -270,7 +271,7 @@ def _questions(
             if (place := cells.rater_place[judge.code]) in at_work
             and (
                 filters.all_judges
-                or (judge.code in from_files and spec.kind in _TEXTS)
+                or judge.code in texts_from_files
                 or (place, number) in answered
                 or place not in answering
             )
@@ -283,9 +284,7 @@ def _questions(
                 section,
                 asked,
                 judge,
-                filled[voice_of(judge.code), section.key, spec.key]
-                if judge.code in from_files and spec.kind in _TEXTS
-                else None,
+                filled[voice_of(judge.code), section.key, spec.key] if judge.code in texts_from_files else None,
                 filters,
             )
             for judge in of_judges
@@ -303,22 +302,7 @@ def _questions(
             no_label=no_label,
             n_exposed=int(labels[compared, 3].sum()),
             values=cells.words[number],
-            voices=tuple(
-                Voice(
-                    name=name,
-                    rater=rater,
-                    selections=_to_fill(filled[name, section.key, spec.key]).code,
-                    answers=_heard_answers(cells, spec, rater, filled[name, section.key, spec.key])
-                    if spec.merges or f"{section.key}.{spec.key}" in filters.found
-                    else Answers.from_long(rater=[], cell=[], sheet=[], code=[], n_options=len(spec.options) + 1),
-                    n_ties=together[name].n_ties if name == MAJORITY else 0,
-                    weights=together[name].weights if name in together else (),
-                    because=together[name].because if name in together else "",
-                )
-                for name, rater in heard.items()
-            )
-            if spec.options
-            else (),
+            voices=tuple(_voices(cells, section, spec, heard, filled, together, filters)) if spec.options else (),
             **_written(cells, number, spec, (*people, *of_judges, *golds), filters),
             graphs=_graphs(cells, number, section, golds)
             if spec.kind == Kind.TRANSITIONS and not filters.before_graphs
@@ -329,6 +313,31 @@ def _questions(
                 ),
                 *_missing_of_judges(of_judges, no_label),
             ),
+        )
+
+
+def _voices(
+    cells: _Cells,
+    section: SectionSpec,
+    spec: QuestionSpec,
+    heard: Mapping[str, RaterEntry | None],
+    filled: Mapping[tuple[str, str, str], Filled],
+    together: Mapping[str, _Together],
+    filters: Filters,
+) -> Iterator[Voice]:
+    told_apart = bool(spec.merges) or f"{section.key}.{spec.key}" in filters.found
+    for name, rater in heard.items():
+        mine, one = filled[name, section.key, spec.key], together.get(name)
+        yield Voice(
+            name=name,
+            rater=rater,
+            selections=_to_fill(mine).code,
+            answers=_heard_answers(cells, spec, rater, mine)
+            if told_apart
+            else Answers.from_long(rater=[], cell=[], sheet=[], code=[], n_options=len(spec.options) + 1),
+            n_ties=one.n_ties if one and name == MAJORITY else 0,
+            weights=one.weights if one else (),
+            because=one.because if one else "",
         )
 
 

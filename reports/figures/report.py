@@ -14,6 +14,7 @@ from reports.figures.base import Figure
 from reports.numbers.arms import ArmsResult
 from reports.numbers.judge import JudgeResult
 from reports.numbers.report import CoverageResult, QuestionReport, StudyReport, VoiceReport
+from reports.stats.by_sheet import OfSheet
 from reports.stats.pairs import FloatArray
 from reports.words import COEFFICIENTS, cap, code_of, count, heard, n_pairs, name_of, not_asked_how, worded
 
@@ -141,27 +142,10 @@ def _panels_by_sheet(report: StudyReport, question: QuestionReport) -> Iterator[
     if len(sheets) < 2:
         return
     names = [name for name, _of in sides]
-    kappas: list[dict[str, Any]] = []
-    shares: list[dict[str, Any]] = []
-    for sheet in sheets:
-        found = [of.get(sheet) for _name, of in sides]
-        intervals = [of.interval if of else None for of in found]
-        kappas.append(
-            {
-                "name": report.data.sheets[sheet],
-                "values": [of.kappa if of else None for of in found],
-                "low": [of.low if of else None for of in intervals],
-                "high": [of.high if of else None for of in intervals],
-            }
-        )
-        shares.append(
-            {
-                "name": report.data.sheets[sheet],
-                "values": [of.alike.value if of else None for of in found],
-                "low": [of.alike.low if of else None for of in found],
-                "high": [of.alike.high if of else None for of in found],
-            }
-        )
+    kappas, shares = (
+        [_panel(report.data.sheets[sheet], [part(of.get(sheet)) for _name, of in sides]) for sheet in sheets]
+        for part in (_kappa_of, _share_of)
+    )
     whole = _("the dashed line is that of people over all %(sheets)s") % {"sheets": words.sheets}
     how = _("A panel a %(sheet)s, each judge held against one person at a time; %(whole)s.") % {
         "sheet": words.sheet,
@@ -218,6 +202,25 @@ def _panels_by_sheet(report: StudyReport, question: QuestionReport) -> Iterator[
             alt=_("%(n)s panels; values lie between %(low).2f and %(high).2f. %(first)s")
             % {"n": len(panels), "low": min(values), "high": max(values), "first": _ends(names[0], panels)},
         )
+
+
+_Drawn = tuple[float | None, float | None, float | None]  # a value with the ends of its interval
+
+
+def _kappa_of(sheet: OfSheet | None) -> _Drawn:
+    if sheet is None:
+        return None, None, None
+    interval = sheet.interval
+    return sheet.kappa, interval.low if interval else None, interval.high if interval else None
+
+
+def _share_of(sheet: OfSheet | None) -> _Drawn:
+    return (sheet.alike.value, sheet.alike.low, sheet.alike.high) if sheet else (None, None, None)
+
+
+def _panel(name: str, drawn: Sequence[_Drawn]) -> dict[str, Any]:
+    values, low, high = map(list, zip(*drawn, strict=True))
+    return {"name": name, "values": values, "low": low, "high": high}
 
 
 def _of_merge(question: QuestionReport) -> Iterator[str]:

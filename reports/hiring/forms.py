@@ -10,6 +10,7 @@ from django.http import QueryDict
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from annotation.forms.fields import field_of
 from annotation.forms.many import ManyField
 from annotation.models import Question, Rater, Study
 from base.text import natural
@@ -37,7 +38,7 @@ class SplitForm(forms.Form):
         whole = _("whole %(sheets)s") % {"sheets": words.sheets}
         items = _("items, with all of their %(rows)s") % {"rows": words.rows}
         named = {Split.Unit.ROW: words.rows, Split.Unit.ITEM: items, Split.Unit.SHEET: whole}
-        self.fields["unit"].choices = [(unit, named[unit]) for unit in units_of(study)]  # type: ignore[attr-defined]
+        field_of(self, "unit", forms.ChoiceField).choices = [(unit, named[unit]) for unit in units_of(study)]
 
     @classmethod
     def showing(cls, split: Split | None, *, study: Study, **kwargs: Any) -> SplitForm:
@@ -117,8 +118,8 @@ class CertifyForm(forms.Form):
         judges = study.raters.judges()
         questions = Question.objects.filter(section__scheme=study.scheme).select_related("section__scheme")
         questions = questions.order_by("section__position", "position")
-        self.fields["judge"].queryset = judges.order_by("code")  # type: ignore[attr-defined]
-        self.fields["question"].queryset = questions  # type: ignore[attr-defined]
+        field_of(self, "judge", forms.ModelChoiceField).queryset = judges.order_by("code")
+        field_of(self, "question", forms.ModelChoiceField).queryset = questions
         self.initial = {"until": timezone.localdate() + timedelta(days=DAYS), **self.initial}
         code = (self.data if self.is_bound else self.initial).get("judge")
         judge = next((rater for rater in judges.order_by("code") if code in (None, rater.code)), None)
@@ -184,7 +185,7 @@ class WorkForm(forms.Form):
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         raters = sorted(study.raters.plannable(), key=lambda rater: natural(rater.code))
-        self.fields["raters"].queryset = study.raters.plannable().order_by("code")  # type: ignore[attr-defined]
+        field_of(self, "raters", forms.ModelChoiceField).queryset = study.raters.plannable().order_by("code")
         self.initial = {"raters": raters, **self.initial}
 
 
@@ -200,8 +201,8 @@ class ExperimentForm(forms.Form):
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         raters = sorted(study.raters.plannable(), key=lambda rater: natural(rater.code))
-        self.fields["judge"].queryset = study.raters.judges().order_by("code")  # type: ignore[attr-defined]
-        self.fields["raters"].queryset = study.raters.plannable().order_by("code")  # type: ignore[attr-defined]
+        field_of(self, "judge", forms.ModelChoiceField).queryset = study.raters.judges().order_by("code")
+        field_of(self, "raters", forms.ModelChoiceField).queryset = study.raters.plannable().order_by("code")
         self.initial = {"raters": raters, **self.initial}
 
 

@@ -157,7 +157,7 @@ def judge_result(
     weighted = ordered and not filters.before_weighted_judges
     weights: Weights | None = "quadratic" if weighted else None
     left, left_of_each = left_out(people, answers), left_out(people, answers, each=True)
-    ceiling = human_ceiling(people, answers, left=left)
+    ceiling = human_ceiling(people, left)
     crowded = not filters.before_each and ceiling.others > MOST_OTHERS
     shown = left_of_each if crowded else left
     return JudgeResult(
@@ -178,9 +178,9 @@ def judge_result(
         classification_intervals=classification_intervals(people, answers, weights, **arguments) if arguments else None,
         with_people=kappas_with_people(people, answers) if answers.cell.size else (),
         ceiling=ceiling,
-        ceiling_of_each=human_ceiling(people, answers, left=left_of_each),
-        ceiling_intervals=ceiling_intervals(people, answers, left=shown, **arguments) if arguments else None,
-        ceiling_baseline=ceiling_baseline(people, answers, left=shown),
+        ceiling_of_each=human_ceiling(people, left_of_each),
+        ceiling_intervals=ceiling_intervals(people, shown, **arguments) if arguments else None,
+        ceiling_baseline=ceiling_baseline(people, shown),
         alternative=alternative_annotator_test(
             people,
             answers,

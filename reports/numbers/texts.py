@@ -178,20 +178,10 @@ class _Measured:
 
     def report(self) -> TextReport:
         of_gold = bool(self.references) and all(rater.kind == "gold" for rater in self.references)
-        candidates = [rater for rater in self.raters if rater not in self.references or len(self.references) > 1]
-        if of_gold:
-            candidates = [rater for rater in candidates if rater.kind != "gold"]
+        candidates = self._candidates(of_gold=of_gold)
         against = {rater.code: self._against(rater) for rater in candidates}
-        people = [rater for rater in self.raters if rater.kind == "person"]
         judges = [rater for rater in self.raters if rater.kind == "judge"]
-        each_other = {
-            (one.code, other.code): [*self._one_by_one(one, other), *self._one_by_one(other, one)]
-            for one, other in itertools.combinations(people, 2)
-        }
-        each_other = {names: pairs for names, pairs in each_other.items() if pairs}
-        of_judges = {
-            judge.code: [pair for person in people for pair in self._one_by_one(judge, person)] for judge in judges
-        }
+        each_other, of_judges = self._among_people(judges)
         runs = self._runs(candidates)
         lists = [
             *(pairs for pairs, _empty in against.values()),
@@ -223,7 +213,30 @@ class _Measured:
             runs=tuple(several),
         )
 
+    def _candidates(self, *, of_gold: bool) -> list[RaterEntry]:
+        """Whose texts are measured: a single reference is not measured by itself, nor is gold by gold."""
+        several = len(self.references) > 1
+        return [
+            rater
+            for rater in self.raters
+            if (several or rater not in self.references) and not (of_gold and rater.kind == "gold")
+        ]
+
     # --- pairs ---
+
+    def _among_people(
+        self, judges: Sequence[RaterEntry]
+    ) -> tuple[dict[tuple[str, str], list[_Pair]], dict[str, list[_Pair]]]:
+        """Of each two people, and of each judge with all people, the texts of one held against those of the other."""
+        people = [rater for rater in self.raters if rater.kind == "person"]
+        each_other = {
+            (one.code, other.code): [*self._one_by_one(one, other), *self._one_by_one(other, one)]
+            for one, other in itertools.combinations(people, 2)
+        }
+        of_judges = {
+            judge.code: [pair for person in people for pair in self._one_by_one(judge, person)] for judge in judges
+        }
+        return {names: pairs for names, pairs in each_other.items() if pairs}, of_judges
 
     def _against(self, rater: RaterEntry, run: _Run | None = None) -> tuple[list[_Pair], int]:
         """Cell, text and references, cells ascending; and how many of the texts are empty since there is none."""

@@ -26,6 +26,7 @@ from reports.stats.pairs import (
     lines,
     pair_tables,
 )
+from reports.stats.ratios import ratio
 
 ONE_OPTION = "there is only one option"
 NEVER_CHOSEN = "nobody chose this option in a cell with two answers"
@@ -233,13 +234,12 @@ def pair_kappas(
 ) -> FloatArray:
     """Cohen's kappa of each table, shape (n_pairs,), NaN where both always chose the same one option."""
     paid, expected = tables.paid(disagreement_weights(tables.n_options, weights, values))
-    ratio: FloatArray = np.divide(paid, expected, out=np.full(len(tables), np.nan), where=expected > 0)
-    return 1 - ratio
+    return 1 - ratio(paid, expected)
 
 
-def rater_pairs(tables: PairTables, values: Sequence[float] | None = None) -> tuple[RaterPair, ...]:
+def rater_pairs(tables: PairTables) -> tuple[RaterPair, ...]:
     """Each two raters with the coefficients of two, for a matrix rater x rater."""
-    return _rows(*_of_pairs(tables, values))
+    return _rows(*_of_pairs(tables, None))
 
 
 def _of_pairs(tables: PairTables, values: Sequence[float] | None) -> tuple[IntArray, FloatArray]:

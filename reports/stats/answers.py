@@ -153,7 +153,8 @@ def _in_order(first: IntArray, second: IntArray) -> bool:
 
 
 def merge(codes: npt.ArrayLike, mapping: Mapping[int, int], *, n_options: int) -> IntArray:
-    """Codes with each option of `mapping` replaced by another one; negative codes and the numbering stay."""
+    """Codes with each option of `mapping` replaced by another one, in their shape; negative codes and the numbering
+    stay."""
     target = np.arange(n_options)
     for option, counted_as in mapping.items():
         if not (0 <= option < n_options and 0 <= counted_as < n_options):

@@ -336,7 +336,8 @@ def resampling(
 def resampling_of(
     clusters: IntArray, by: By, *, n_draws: int, seed: int, expanded: bool = True, group_many: bool
 ) -> Resampling:
-    """Draws of these clusters, ascending numbers of documents or sheets."""
+    """Draws of these clusters: numbers of documents or sheets, ascending, shape (n_clusters,). `group_many`: more than
+    `MAXIMUM_GROUPS` are drawn in so many groups."""
     group = np.arange(clusters.size)
     if group_many and clusters.size > MAXIMUM_GROUPS:
         group = np.random.default_rng([seed, clusters.size]).permutation(clusters.size) % MAXIMUM_GROUPS

@@ -45,7 +45,6 @@ def judge_by_sheet(
     *,
     n_draws: int,
     seed: int,
-    expanded: bool = True,
     paired: bool = True,
     bounds: ShareBounds = ShareBounds.LATEST,
 ) -> dict[int, OfSheet]:
@@ -53,9 +52,7 @@ def judge_by_sheet(
     draws. `bounds`: see `clustered_mean`."""
     together, number = with_judge(people, judge)
     intervals = (
-        sheet_kappa_intervals(
-            together, weights, n_draws=n_draws, seed=seed, expanded=expanded, paired=paired, rater=number
-        )
+        sheet_kappa_intervals(together, weights, n_draws=n_draws, seed=seed, paired=paired, rater=number)
         if n_draws
         else {}
     )

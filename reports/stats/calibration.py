@@ -39,7 +39,8 @@ def option_probabilities(log_probabilities: npt.ArrayLike) -> FloatArray:
 
 
 def merged_probabilities(probabilities: FloatArray, mapping: Mapping[int, int]) -> FloatArray:
-    """With each option of `mapping` counted as another one, its probability goes to that one."""
+    """With each option of `mapping` counted as another one, its probability goes to that one. Shape of both:
+    (n_cells, n_options)."""
     merged = probabilities.copy()
     for option, counted_as in mapping.items():
         if option != counted_as:

@@ -17,6 +17,7 @@ from reports.stats.bootstrap import N_DRAWS, By, Interval, resampling, resamplin
 from reports.stats.distinct import distinct
 from reports.stats.judge import judge_codes
 from reports.stats.pairs import FloatArray, Weights, disagreement_weights, pair_tables
+from reports.stats.ratios import mean_of_defined, ratio
 
 NO_COMPARISON = "the judge has no label in a cell that a person answered"
 NO_THIRD_ANSWER = "no cell has the judge's label and two people's answers"
@@ -196,7 +197,12 @@ class LeftOut:
 
 
 def left_out(people: Answers, judge: Answers, *, each: bool = False) -> LeftOut:
-    """What `human_ceiling`, its intervals and its baseline are made of; `each`: as of the first."""
+    """What `human_ceiling`, its intervals and its baseline are made of.
+
+    Args:
+        each: a cell is right in the share of the others who chose the same, so that it says as much where a cell has
+            many answers; any of many people agrees with nearly everything. Else it is right where any of them did.
+    """
     chosen = judge_codes(people, judge)
     counts = people.value_counts()
     cell = people.by_cell.index
@@ -213,7 +219,7 @@ def left_out(people: Answers, judge: Answers, *, each: bool = False) -> LeftOut:
 
 def _share(right: FloatArray, others: IntArray, *, each: bool) -> FloatArray:
     """Of how many others chose the same: in which share, or whether any did."""
-    return _divided(right, others.astype(np.float64)) if each else np.minimum(right, 1.0)
+    return ratio(right, others.astype(np.float64)) if each else np.minimum(right, 1.0)
 
 
 def _mean_shares(left: LeftOut, right: FloatArray) -> tuple[FloatArray, IntArray]:
@@ -224,18 +230,17 @@ def _mean_shares(left: LeftOut, right: FloatArray) -> tuple[FloatArray, IntArray
     return (sums / np.maximum(n, 1)).sum(axis=1) / (n > 0).sum(axis=1), n.sum(axis=1)
 
 
-def human_ceiling(people: Answers, judge: Answers, *, each: bool = False, left: LeftOut | None = None) -> Ceiling:
+def human_ceiling(people: Answers, left: LeftOut) -> Ceiling:
     """Leave each person out in turn, and let them and the judge be measured by the others as `judge_accuracy` does.
 
     A cell counts for a person where they, the judge and at least one other person answered; it is right where one of
-    the others chose the same. Shares are means over sheets, the ceiling is the mean over people.
+    the others chose the same, or in the share of them who did (`left.each`). Shares are means over sheets, the ceiling
+    is the mean over people.
 
     Args:
-        each: a cell is right in the share of the others who chose the same, so that it says as much where a cell has
-            many answers; any of many people agrees with nearly everything.
-        left: `left_out` of the same, where it is there; then it says whether `each`.
+        people: those of whom `left` was made.
+        left: what `left_out` returns of people and the judge.
     """
-    left = left or left_out(people, judge, each=each)
     (of_people, n), (of_judges, _n) = (_mean_shares(left, right) for right in (left.person, left.judge))
     rows = tuple(
         Left(*row) for row in zip(left.raters.tolist(), of_people.tolist(), of_judges.tolist(), n.tolist(), strict=True)
@@ -252,12 +257,9 @@ def human_ceiling(people: Answers, judge: Answers, *, each: bool = False, left: 
     )
 
 
-def ceiling_baseline(
-    people: Answers, judge: Answers, *, each: bool = False, left: LeftOut | None = None
-) -> float | None:
+def ceiling_baseline(people: Answers, left: LeftOut) -> float | None:
     """What always answering people's most frequent option reaches where `human_ceiling` measures the judge, by the same
-    rule; None where it measures nothing. Of equally frequent options the first. `left`: as of that."""
-    left = left or left_out(people, judge, each=each)
+    rule; None where it measures nothing. Of equally frequent options the first."""
     if not left.place.size:
         return None
     code = people.code[left.place]
@@ -276,18 +278,15 @@ class CeilingIntervals:
 
 def ceiling_intervals(
     people: Answers,
-    judge: Answers,
+    left: LeftOut,
     *,
-    each: bool = False,
     by: By = "document",
     n_draws: int = N_DRAWS,
     seed: int = 0,
     expanded: bool = True,
-    left: LeftOut | None = None,
 ) -> CeilingIntervals:
     """The intervals of `human_ceiling`: documents (or sheets) are drawn of those alone that have a cell for it, and
-    whoever has no cell in a draw is not among its people. `left`: as of that."""
-    left = left or left_out(people, judge, each=each)
+    whoever has no cell in a draw is not among its people."""
     key = (people.document if by == "document" else people.sheet)[left.place]
     draws = resampling_of(distinct(key), by, n_draws=n_draws, seed=seed, expanded=expanded, group_many=False)
     if draws.too_few:
@@ -306,7 +305,7 @@ def ceiling_intervals(
         n = drawn[:, :k]
         in_sheets = np.add.reduceat((n > 0).astype(np.float64), starts, axis=1)
         found = [
-            _mean(_divided(np.add.reduceat(np.nan_to_num(_divided(of, n)), starts, axis=1), in_sheets))
+            mean_of_defined(ratio(np.add.reduceat(np.nan_to_num(ratio(of, n)), starts, axis=1), in_sheets))
             for of in (drawn[:, k : 2 * k], drawn[:, 2 * k :])
         ]
         return np.stack(found, axis=-1)
@@ -321,24 +320,14 @@ def _accuracy_f1_kappa(tables: FloatArray, weights: Weights | None) -> FloatArra
     """Accuracy, macro F1, macro recall and kappa of each table, shape (n_tables, 4)."""
     both = np.diagonal(tables, axis1=1, axis2=2)
     of_people, of_judge, n = tables.sum(axis=2), tables.sum(axis=1), tables.sum(axis=(1, 2))
-    f1 = _divided(2 * both, of_people + of_judge)
-    recall = _divided(both, of_people)
-    accuracy = _divided(both.sum(axis=1), n)
+    f1 = ratio(2 * both, of_people + of_judge)
+    recall = ratio(both, of_people)
+    accuracy = ratio(both.sum(axis=1), n)
     if weights is None:
         by_chance = (of_people * of_judge).sum(axis=1)
         # (po - pe) / (1 - pe) times n^2, in whole numbers: exactly 0 below where both always chose the same option.
-        kappa = _divided(both.sum(axis=1) * n - by_chance, n**2 - by_chance)
+        kappa = ratio(both.sum(axis=1) * n - by_chance, n**2 - by_chance)
     else:
         cost = disagreement_weights(tables.shape[1], weights)
-        kappa = 1 - _divided((tables * cost).sum(axis=(1, 2)) * n, ((of_people @ cost) * of_judge).sum(axis=1))
-    return np.stack([accuracy, _mean(f1), _mean(recall), kappa], axis=-1)
-
-
-def _divided(top: FloatArray, bottom: FloatArray) -> FloatArray:
-    result: FloatArray = np.divide(top, bottom, out=np.full(bottom.shape, np.nan), where=bottom > 0)
-    return result
-
-
-def _mean(values: FloatArray) -> FloatArray:
-    defined = ~np.isnan(values)
-    return _divided(np.where(defined, values, 0).sum(axis=1), defined.sum(axis=1).astype(np.float64))
+        kappa = 1 - ratio((tables * cost).sum(axis=(1, 2)) * n, ((of_people @ cost) * of_judge).sum(axis=1))
+    return np.stack([accuracy, mean_of_defined(f1), mean_of_defined(recall), kappa], axis=-1)

@@ -1,8 +1,9 @@
 """Agreement coefficients as functions of `CellSums`, for one study or for all draws of a bootstrap at once.
 
 Each takes sums with any leading shape `...` and returns an array of that shape, NaN where the coefficient is not
-defined. All are chance-corrected as (pa - pe) / (1 - pe): pa what was observed, pe what chance would give; they differ
-in what they call chance. Which answers count when some are missing is each one's own rule, in `MISSING_RULES`.
+defined. `weights`: how far two options agree, 0 to 1, shape (n_options, n_options); left out, 1 for the same one alone.
+All are chance-corrected as (pa - pe) / (1 - pe): pa what was observed, pe what chance would give; they differ in what
+they call chance. Which answers count when some are missing is each one's own rule, in `MISSING_RULES`.
 Source of the forms for any number of raters and missing answers: Gwet (2014), Handbook of Inter-Rater Reliability, 4th
 ed.; of alpha: Krippendorff (2011).
 """
@@ -16,11 +17,9 @@ import numpy as np
 
 from reports.stats.cells import CellSums
 from reports.stats.pairs import FloatArray, Weights, agreement_weights
+from reports.stats.ratios import signed_ratio
 
 Level = Literal["nominal", "ordinal", "interval"]
-
-# Below this an expected disagreement is rounding, not disagreement.
-_NOTHING = 1e-12
 
 # What each coefficient does where answers are missing, shown to people as they are or translated.
 _OF_TWO = "for each two raters the cells that both answered; with more raters, the mean over pairs of raters"
@@ -44,17 +43,17 @@ MISSING_RULES = {
 def percent(sums: CellSums, weights: FloatArray | None = None) -> FloatArray:
     """pa: the mean over shared cells of the share of its pairs of answers that agree (weighted: by how much)."""
     agree = np.eye(sums.n_options) if weights is None else weights
-    return _ratio((sums.agreements * agree).sum(axis=(-2, -1)), sums.shared)
+    return signed_ratio((sums.agreements * agree).sum(axis=(-2, -1)), sums.shared)
 
 
 def percent_of_comparisons(sums: CellSums) -> FloatArray:
     """The share of all comparisons that agree; equals `percent` where every cell has equally many answers."""
-    return _ratio(np.trace(sums.comparisons, axis1=-2, axis2=-1), sums.comparisons.sum(axis=(-2, -1)))
+    return signed_ratio(np.trace(sums.comparisons, axis1=-2, axis2=-1), sums.comparisons.sum(axis=(-2, -1)))
 
 
 def option_shares(sums: CellSums) -> FloatArray:
     """pi_q: the mean over answered cells of the share of its answers that are q, shape (..., n_options)."""
-    return _ratio(sums.shares, sums.answered[..., np.newaxis])
+    return signed_ratio(sums.shares, sums.answered[..., np.newaxis])
 
 
 def fleiss_kappa(sums: CellSums, weights: FloatArray | None = None) -> FloatArray:
@@ -92,13 +91,15 @@ def scott_pi(sums: CellSums, weights: FloatArray | None = None) -> FloatArray:
     """Scott's pi (1955) of all comparisons in one table, each both ways round; for two raters Scott's own pi."""
     agree = np.eye(sums.n_options) if weights is None else weights
     n = sums.comparisons.sum(axis=(-2, -1))
-    shares = _ratio(sums.comparisons.sum(axis=-1), n[..., np.newaxis])
-    observed = _ratio((sums.comparisons * agree).sum(axis=(-2, -1)), n)
+    shares = signed_ratio(sums.comparisons.sum(axis=-1), n[..., np.newaxis])
+    observed = signed_ratio((sums.comparisons * agree).sum(axis=(-2, -1)), n)
     return corrected(observed, np.einsum("...q,ql,...l->...", shares, agree, shares))
 
 
 def krippendorff_alpha(sums: CellSums, level: Level = "nominal", values: Sequence[float] | None = None) -> FloatArray:
     """Krippendorff's alpha, 1 - observed / expected disagreement of the coincidence matrix.
+
+    `values`: what the options stand for at the interval level, shape (n_options,); 0, 1, 2, ... when left out.
 
     The reported alpha is the krippendorff package's (`agreement.krippendorff_alpha`); this one takes all draws of a
     bootstrap at once.
@@ -116,7 +117,7 @@ def krippendorff_alpha(sums: CellSums, level: Level = "nominal", values: Sequenc
         metric = (place[..., :, np.newaxis] - place[..., np.newaxis, :]) ** 2
     observed = (sums.coincidences * metric).sum(axis=(-2, -1))
     expected = (totals[..., :, np.newaxis] * totals[..., np.newaxis, :] * metric).sum(axis=(-2, -1))
-    return 1 - _ratio(observed * (n - 1), expected)
+    return 1 - signed_ratio(observed * (n - 1), expected)
 
 
 def specific_agreement(sums: CellSums) -> FloatArray:
@@ -125,7 +126,7 @@ def specific_agreement(sums: CellSums) -> FloatArray:
     sum_i n_iq (n_iq - 1) / sum_i n_iq (r_i - 1); for two raters 2a / (2a + b + c). Source: Cicchetti and Feinstein
     (1990); any number of raters: Uebersax.
     """
-    return _ratio(np.diagonal(sums.comparisons, axis1=-2, axis2=-1), sums.comparisons.sum(axis=-1))
+    return signed_ratio(np.diagonal(sums.comparisons, axis1=-2, axis2=-1), sums.comparisons.sum(axis=-1))
 
 
 def category_kappas(sums: CellSums) -> FloatArray:
@@ -136,7 +137,7 @@ def category_kappas(sums: CellSums) -> FloatArray:
     agree = np.diagonal(sums.agreements, axis1=-2, axis2=-1)
     chosen = sums.agreements.sum(axis=-1)
     # Pairs of "this" and "this", and pairs of "another" and "another".
-    observed = _ratio(sums.shared[..., np.newaxis] - 2 * (chosen - agree), sums.shared[..., np.newaxis])
+    observed = signed_ratio(sums.shared[..., np.newaxis] - 2 * (chosen - agree), sums.shared[..., np.newaxis])
     shares = option_shares(sums)
     return corrected(observed, shares**2 + (1 - shares) ** 2)
 
@@ -148,11 +149,4 @@ def weights_of(sums: CellSums, weights: Weights | None, values: Sequence[float] 
 
 def corrected(observed: FloatArray, expected: FloatArray) -> FloatArray:
     """(observed - expected) / (1 - expected), NaN where chance alone gives full agreement."""
-    return _ratio(observed - expected, 1 - expected)
-
-
-def _ratio(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
-    top, bottom = np.broadcast_arrays(np.asarray(numerator, np.float64), np.asarray(denominator, np.float64))
-    result = np.full(bottom.shape, np.nan)
-    np.divide(top, bottom, out=result, where=np.abs(bottom) > _NOTHING)
-    return result
+    return signed_ratio(observed - expected, 1 - expected)

@@ -42,7 +42,7 @@ class McNemar:
 
 
 def mcnemar(table: npt.ArrayLike) -> McNemar:
-    """McNemar's test of a 2 x 2 table [[both right, only the first], [only the second, neither]].
+    """McNemar's test of a table of counts [[both right, only the first], [only the second, neither]], shape (2, 2).
 
     Source: McNemar (1947); which test when: Dietterich (1998), Fagerland, Lydersen and Laake (2013).
     """

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from reports.stats.answers import Answers, IntArray
 from reports.stats.pairs import FloatArray
+from reports.stats.ratios import ratio
 
 NO_ITEM = "no item has an answer"
 
@@ -97,7 +98,7 @@ def coverage_curve(counts: ItemDocuments, *, band: float = 0.8) -> CoverageCurve
     times = times.reshape(sheets.size, pairs.shape[1]).astype(np.float64)
     items = times @ has
     sums = times @ np.where(has, found, 0.0)
-    by_sheet = np.divide(sums, items, out=np.full(sums.shape, np.nan), where=items > 0)
+    by_sheet = ratio(sums, items)
     tails = [(1 - band) / 2, (1 + band) / 2]
     # Every point has a sheet: the one with the most documents.
     low, high = np.nanquantile(by_sheet, tails, axis=0) if size else np.zeros((2, 0))

@@ -21,7 +21,7 @@ def distinct(values: npt.NDArray[Number]) -> npt.NDArray[Number]:
 
 
 def is_first(ordered: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Of each value of a sorted array whether it is the first of its kind."""
+    """Of each value of an ascending array whether it is the first of its kind, shape (n,)."""
     first = np.ones(ordered.size, dtype=bool)
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
     return first

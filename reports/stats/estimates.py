@@ -48,7 +48,6 @@ def powered_mean(
     weight: float | None = None,
     cluster: npt.ArrayLike | None = None,
     cluster_elsewhere: npt.ArrayLike | None = None,
-    minimum_clusters: int = MINIMUM_CLUSTERS,
     even: bool = False,
 ) -> PoweredMean:
     """The prediction-powered mean, PPI++.
@@ -99,7 +98,7 @@ def powered_mean(
             variance = float((np.sum(pulled, axis=0) ** 2).sum())
     error = float(np.sqrt(variance))
     half = float(stats.norm.ppf((1 + CONFIDENCE) / 2)) * error
-    enough = n_clusters >= minimum_clusters
+    enough = n_clusters >= MINIMUM_CLUSTERS
     return PoweredMean(
         value=value,
         low=value - half if enough else None,

@@ -36,6 +36,7 @@ from reports.stats.coefficients import Level
 from reports.stats.distinct import distinct
 from reports.stats.judge import judged_cells
 from reports.stats.pairs import FloatArray, PairTables, Weights, agreement_weights, disagreement_weights, pair_tables
+from reports.stats.ratios import mean_of_defined, ratio
 from reports.stats.small_sheets import corrected_kappas
 
 _COMPARISONS_OF_PART = 500_000
@@ -163,9 +164,9 @@ def average_macro_intervals(
     accuracies = np.stack([values[:n_values, 1] for values in drawn], axis=-1)
     corrected = np.stack([values[:n_values, 2] for values in drawn], axis=-1)
     return MacroIntervals(
-        kappa=made.interval(_mean_of_defined(kappas), centred=by == "document", n_sheets=n_sheets),
-        accuracy=made.interval(_mean_of_defined(accuracies), n_sheets=n_sheets),
-        corrected=made.interval(_mean_of_defined(corrected), centred=by == "document", n_sheets=n_sheets),
+        kappa=made.interval(mean_of_defined(kappas), centred=by == "document", n_sheets=n_sheets),
+        accuracy=made.interval(mean_of_defined(accuracies), n_sheets=n_sheets),
+        corrected=made.interval(mean_of_defined(corrected), centred=by == "document", n_sheets=n_sheets),
     )
 
 
@@ -270,7 +271,7 @@ def _sheet_kappas(
             has = sparse.csr_array((np.ones(some.size), (some, np.arange(some.size))), shape=(n_sheets, some.size))
             total += has @ kappas
             defined += has @ (expected > 0).astype(np.float64)
-        blocks.append(np.divide(total, defined, out=np.full(total.shape, np.nan), where=defined > 0))
+        blocks.append(ratio(total, defined))
     return np.concatenate(blocks, axis=1)
 
 
@@ -479,19 +480,8 @@ def _mean_of_kappas(
 ) -> FloatArray:
     """The mean kappa of each draw: paid and n have shape (n_draws, n_groups), the margins one axis of options more."""
     expected = ((margin_a @ cost) * margin_b).sum(axis=-1)
-    ratio = np.divide(paid * n, expected, out=np.full(n.shape, np.nan), where=expected > 0)
-    return _mean_of_defined(1 - ratio)
+    return mean_of_defined(1 - ratio(paid * n, expected))
 
 
 def _mean_of_ratios(tops: FloatArray, bottoms: FloatArray) -> FloatArray:
-    return _mean_of_defined(np.divide(tops, bottoms, out=np.full(tops.shape, np.nan), where=bottoms > 0))
-
-
-def _mean_of_defined(values: FloatArray) -> FloatArray:
-    """Row by row the mean of what is not NaN, NaN where nothing is left."""
-    defined = ~np.isnan(values)
-    n = defined.sum(axis=-1)
-    means: FloatArray = np.divide(
-        np.where(defined, values, 0).sum(axis=-1), n, out=np.full(n.shape, np.nan), where=n > 0
-    )
-    return means
+    return mean_of_defined(ratio(tops, bottoms))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -31,6 +32,7 @@ from reports.stats.bootstrap import (
 )
 from reports.stats.judge import judge_codes
 from reports.stats.pairs import FloatArray
+from reports.stats.ratios import LEAST, mean_of_defined, ratio
 
 ALL_EQUAL = "all numbers are the same"
 TOO_FEW_SHARED = "no two raters share three cells in which both give different numbers"
@@ -240,13 +242,7 @@ class _Pairs:
             spread = np.maximum(n * a2 - a**2, 0) * np.maximum(n * b2 - b**2, 0)
             usable = (n >= _FEWEST_SHARED) & (spread > 1e-9 * np.maximum(n * a2 * n * b2, 1e-300))
             r = np.divide(n * ab - a * b, np.sqrt(spread), out=np.full(n.shape, np.nan), where=usable)
-            defined = ~np.isnan(r)
-            counted = defined.sum(axis=1)
-            found.append(
-                np.divide(
-                    np.where(defined, r, 0).sum(axis=1), counted, out=np.full(counted.shape, np.nan), where=counted > 0
-                )
-            )
+            found.append(mean_of_defined(r))
         return np.stack(found, axis=-1)
 
     def intervals(self, cluster: IntArray, draws: Resampling) -> dict[str, Interval]:
@@ -283,7 +279,7 @@ def _around_mean(x: FloatArray, group: IntArray) -> FloatArray:
 
 
 def comparisons(answers: Answers) -> tuple[IntArray, IntArray]:
-    """The places of both answers of each pair of answers to one cell, the lower rater first."""
+    """The places of both answers of each pair of answers to one cell, the lower rater first, each shape (n_pairs,)."""
     r = np.bincount(answers.by_cell.index)
     first: list[IntArray] = [np.zeros(0, dtype=np.int64)]
     second: list[IntArray] = [np.zeros(0, dtype=np.int64)]
@@ -395,10 +391,7 @@ def numeric_difference_intervals(
     return {name: draws.interval(drawn[:, at]) for at, name in enumerate(("difference", "bias"))}
 
 
-def _ratio(top: npt.ArrayLike, bottom: npt.ArrayLike) -> FloatArray:
-    above, below = np.broadcast_arrays(np.asarray(top, np.float64), np.asarray(bottom, np.float64))
-    found: FloatArray = np.divide(above, below, out=np.full(below.shape, np.nan), where=below > 1e-12)
-    return found
+_ratio = partial(ratio, above=LEAST)
 
 
 def _defined(value: float) -> float | None:
@@ -411,7 +404,7 @@ MOST_BINS = 30
 _WHOLE = 2.0**50  # beyond, halves between whole numbers are lost
 
 
-def bin_edges(numbers: FloatArray, *, at_most: int = MOST_BINS) -> FloatArray:
+def bin_edges(numbers: FloatArray) -> FloatArray:
     """The ends of bins of equal width that hold all of these, shape (n_bins + 1,); none where there is no number, or
     no difference of the largest and the smallest. Where all are whole, each bin holds equally many whole numbers, a
     single one where so many bins are enough.
@@ -428,12 +421,12 @@ def bin_edges(numbers: FloatArray, *, at_most: int = MOST_BINS) -> FloatArray:
     if width <= 0:
         width = spread / (np.log2(numbers.size) + 1)
     if max(-low, high) < _WHOLE and not (numbers % 1).any():
-        whole = float(np.ceil(max(width, (spread + 1) / at_most))) if spread >= at_most else 1.0
+        whole = float(np.ceil(max(width, (spread + 1) / MOST_BINS))) if spread >= MOST_BINS else 1.0
         n_bins = int(np.ceil((spread + 1) / whole))
         return low - 0.5 + whole * np.arange(n_bins + 1, dtype=np.float64)
     if not spread:
         return np.array([low - 0.5, low + 0.5])
-    return np.linspace(low, high, int(np.clip(np.ceil(spread / width), 1, at_most)) + 1, dtype=np.float64)
+    return np.linspace(low, high, int(np.clip(np.ceil(spread / width), 1, MOST_BINS)) + 1, dtype=np.float64)
 
 
 def shares_in(numbers: FloatArray, edges: FloatArray) -> FloatArray:

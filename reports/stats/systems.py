@@ -39,6 +39,7 @@ def rate(said: FloatArray, cluster: IntArray, *, bounds: ShareBounds = ShareBoun
     """The mean of judgements that are 0 or 1, with an interval by clusters (`hiring.means.clustered_mean`).
 
     Args:
+        said, cluster: shape (n,).
         bounds: the first are Student's, as in `spa`, and Wilson's with each cluster counting once where all judgements
             are the same.
 
@@ -89,7 +90,7 @@ class Correlation:
 
 
 def correlation(metric: FloatArray, human: FloatArray, cluster: IntArray) -> Correlation:
-    """How far a metric orders outputs as people do.
+    """How far a metric orders outputs as people do: what it and they say of each, and its cluster, shape (n,).
 
     The intervals leave out each cluster in turn (jackknife; Efron and Tibshirani 1993, chapter 11) on Fisher's scale,
     with t of as many degrees of freedom as there are clusters less one. Over 60 clusters are put together in 60 groups.

@@ -177,7 +177,13 @@ def error_by_doubt(
     bounds: ShareBounds = ShareBounds.LATEST,
 ) -> ErrorByDoubt:
     """The judge's error rate in bins of equal number of cells, from the least doubt to the most; intervals as in
-    `calibration.calibration`."""
+    `calibration.calibration`.
+
+    Args:
+        doubt: of the judge in each cell, in any unit, shape (n_cells,).
+        right: whether it was right there, same shape.
+        document: of each cell, same shape; left out where cells are independent.
+    """
     doubts, is_right = np.asarray(doubt, dtype=np.float64), np.asarray(right, dtype=bool)
     n, n_wrong = doubts.size, int((~is_right).sum())
     ranks = stats.rankdata(doubts) if n else np.zeros(0)

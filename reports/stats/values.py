@@ -14,6 +14,7 @@ from reports.stats.agreement import ALWAYS_THE_SAME, NO_TWO_ANSWERS
 from reports.stats.answers import Answers, IntArray
 from reports.stats.bootstrap import N_DRAWS, By, Interval, resampling
 from reports.stats.pairs import FloatArray
+from reports.stats.ratios import ratio
 
 
 @dataclass(frozen=True)
@@ -114,9 +115,9 @@ def _statistics(sums: FloatArray, squares: FloatArray) -> FloatArray:
     expected = n**2 - squares
     return np.stack(
         [
-            _ratio(sums[:, _SHARE], sums[:, _ONE]),
-            _ratio(sums[:, _AGREED], sums[:, _PAIRS]),
-            1 - _ratio(observed, expected),
+            ratio(sums[:, _SHARE], sums[:, _ONE]),
+            ratio(sums[:, _AGREED], sums[:, _PAIRS]),
+            1 - ratio(observed, expected),
         ],
         axis=-1,
     )
@@ -174,11 +175,6 @@ def one_voice(answers: Answers) -> tuple[Answers, int]:
         n_options=answers.n_options,
     )
     return voice, ties
-
-
-def _ratio(top: FloatArray, bottom: FloatArray) -> FloatArray:
-    found: FloatArray = np.divide(top, bottom, out=np.full(np.shape(bottom), np.nan), where=np.asarray(bottom) > 0)
-    return found
 
 
 def _defined(value: float) -> float | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -27,74 +29,85 @@ from reports.words import METRICS, UNDEFINED, cap, code_of, count, heard, name_o
 
 def about(report: StudyReport) -> list[tuple[str, str]]:
     """What a report is about: its study, and each filter that leaves something out."""
-    data, filters = report.data, report.filters
-    words = data.scheme.words
+    data = report.data
     lines = [(_("Study"), data.table.title), (_("Scheme"), scheme_of(data.scheme))]
     if simulated := data.simulated:
         lines.append((_("Simulated raters"), ", ".join(rater.code for rater in simulated)))
+    return [*lines, *_chosen(report), *_read(report), *_counted(report)]
+
+
+def _chosen(report: StudyReport) -> Iterator[tuple[str, str]]:
+    """Which raters, sheets, questions and options it is about."""
+    data, filters = report.data, report.filters
     if filters.people:
-        lines.append((_("People"), ", ".join(code_of(rater) for rater in data.people)))
+        yield (_("People"), ", ".join(code_of(rater) for rater in data.people))
     if filters.judges:
-        lines.append((_("Judges"), ", ".join(code_of(rater) for rater in data.judges)))
+        yield (_("Judges"), ", ".join(code_of(rater) for rater in data.judges))
     if filters.sheets:
-        lines.append((cap(words.sheets), ", ".join(data.sheets)))
+        yield (cap(data.scheme.words.sheets), ", ".join(data.sheets))
     if filters.questions:
-        lines.append(
-            (
-                _("Questions"),
-                ", ".join(name_of(question) for question in all_questions_of(report)),
-            )
+        yield (
+            _("Questions"),
+            ", ".join(name_of(question) for question in all_questions_of(report)),
         )
     for facet, wanted in filters.facets.items():
-        lines.append((cap(facet_name(report, facet)), ", ".join(word or "–" for word in wanted)))
+        yield (cap(facet_name(report, facet)), ", ".join(word or "–" for word in wanted))
     if filters.group:
-        lines.append((_("Told apart by"), facet_name(report, filters.group)))
+        yield (_("Told apart by"), facet_name(report, filters.group))
     for question in questions_of(report):
         if question.data.name in filters.merges:
             merge = question.agreement.merge
             options = _("Options of %(question)s") % {"question": name_of(question)}
-            lines.append((options, merge.title if merge else _("all told apart")))
+            yield (options, merge.title if merge else _("all told apart"))
     for question in questions_of(report):
         if question.data.name in filters.found:
             found = [
                 option.label for option in question.spec.options if option.key in filters.found[question.data.name]
             ]
-            lines.append((_("Counts as found, %(question)s") % {"question": name_of(question)}, ", ".join(found)))
+            yield (_("Counts as found, %(question)s") % {"question": name_of(question)}, ", ".join(found))
+
+
+def _read(report: StudyReport) -> Iterator[tuple[str, str]]:
+    """Whose answers are read, and what texts are compared by."""
+    data, filters = report.data, report.filters
     voices = next((question.voices for question in questions_of(report)), ())
     if [of.voice.name for of in voices] not in ([], [PEOPLE]):
-        lines.append((_("Selections and coverage of"), ", ".join(heard(of.voice) for of in voices)))
+        yield (_("Selections and coverage of"), ", ".join(heard(of.voice) for of in voices))
     if filters.metrics:
-        lines.append((_("Text metrics"), ", ".join(str(METRICS[key][0]) for key in filters.metrics)))
+        yield (_("Text metrics"), ", ".join(str(METRICS[key][0]) for key in filters.metrics))
     if filters.references:
         named = [rater for rater in (*data.people, *data.judges, *data.golds) if rater.code in filters.references]
-        lines.append((_("References of text metrics"), ", ".join(code_of(rater) for rater in named)))
+        yield (_("References of text metrics"), ", ".join(code_of(rater) for rater in named))
     if filters.unanswered:
         what = (
             _("Judges' unreadable and failed cells") if filters.before_left_out else _("Judges' cells without a text")
         )
-        lines.append((what, _("count as empty texts")))
+        yield (what, _("count as empty texts"))
+
+
+def _counted(report: StudyReport) -> Iterator[tuple[str, str]]:
+    """Which rows and labels count."""
+    data, filters = report.data, report.filters
+    words = data.scheme.words
     if filters.submitted_only:
-        lines.append((cap(words.rows), _("submitted ones only")))
+        yield (cap(words.rows), _("submitted ones only"))
     if filters.as_of:
-        lines.append((_("As it stood on"), stood_on(filters)))
+        yield (_("As it stood on"), stood_on(filters))
     if wording := by_wording(report):
-        lines.append((_("Labels by wording"), wording))
+        yield (_("Labels by wording"), wording)
     if filters.apart:
         said = _("counted like the others") if filters.apart == INCLUDE else _("left out")
-        lines.append((_("%(rows)s searched for by an item's name") % {"rows": cap(words.rows)}, said))
+        yield (_("%(rows)s searched for by an item's name") % {"rows": cap(words.rows)}, said)
     if data.table.seen:
         said = _("left out") if filters.seen == LEAVE_OUT else _("counted; judges do better there than elsewhere")
-        lines.append(
-            (
-                _("%(rows)s that judges have seen with people's answers") % {"rows": cap(words.rows)},
-                f"{said}: {seen_by(data.table)}",
-            )
+        yield (
+            _("%(rows)s that judges have seen with people's answers") % {"rows": cap(words.rows)},
+            f"{said}: {seen_by(data.table)}",
         )
     n_exposed = sum(question.data.n_exposed for question in all_questions_of(report))
     if n_exposed or filters.exposure == INCLUDE:
         said = exposed_how(report, n_exposed) or _("there are none; they would count like the others")
-        lines.append((worded(_("Labels given after a look"), _("Non-blind labels")), said))
-    return lines
+        yield (worded(_("Labels given after a look"), _("Non-blind labels")), said)
 
 
 def seen_by(table: LabelTable) -> str:

@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET
 
 from annotation.actions import Refused
+from annotation.forms.fields import field_of
 from annotation.models import Role, Study
 from annotation.people.access import AppRequest, for_roles
 from reports import topics
@@ -199,7 +200,7 @@ class MomentForm(forms.Form):
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["moment"].queryset = study.reports.defer("labels", "results")  # type: ignore[attr-defined]
+        field_of(self, "moment", forms.ModelChoiceField).queryset = study.reports.defer("labels", "results")
 
 
 @dataclass(frozen=True)

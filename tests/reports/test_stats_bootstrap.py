@@ -17,6 +17,7 @@ from reports.stats.classification import (
     classification,
     classification_intervals,
     human_ceiling,
+    left_out,
 )
 from reports.stats.intervals import (
     agreement_intervals,
@@ -408,7 +409,7 @@ def uneven(n: int, seed: int) -> tuple[Answers, Answers]:
 
 
 def figures(people: Answers, judge: Answers) -> dict[str, float | None]:
-    among, ceiling = agreement_among(people, level="ordinal"), human_ceiling(people, judge, each=True)
+    among, ceiling = agreement_among(people, level="ordinal"), human_ceiling(people, left_out(people, judge, each=True))
     judged, numbers = classification(confusion(people, judge).table), numeric_agreement(people, SCALE)
     return {
         **{of.key: of.value for of in among.coefficients},
@@ -424,7 +425,7 @@ def figures(people: Answers, judge: Answers) -> dict[str, float | None]:
 
 def intervals_of(people: Answers, judge: Answers) -> dict[str, Interval]:
     judged = classification_intervals(people, judge, n_draws=400)
-    ceiling = ceiling_intervals(people, judge, each=True, n_draws=400)
+    ceiling = ceiling_intervals(people, left_out(people, judge, each=True), n_draws=400)
     numbers = numeric_intervals(people, SCALE, n_draws=400)
     return {
         **agreement_intervals(people, level="ordinal", n_draws=400),

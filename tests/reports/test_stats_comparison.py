@@ -23,6 +23,7 @@ from reports.stats.classification import (
     classification_intervals,
     human_ceiling,
     kappas_with_people,
+    left_out,
 )
 from reports.stats.comparison import compare_judges, mcnemar
 from reports.stats.hiring.means import ShareBounds
@@ -165,7 +166,7 @@ def test_human_ceiling_equals_judge_accuracy_with_each_person_as_the_judge(
                 usable.sum(),
             )
 
-    found = human_ceiling(of(people), of(judge))
+    found = human_ceiling(of(people), left_out(of(people), of(judge)))
 
     assert {row.rater: (row.person, row.judge, row.n) for row in found.rows} == {
         person: (pytest.approx(a), pytest.approx(b), n) for person, (a, b, n) in expected.items()
@@ -201,11 +202,11 @@ def drawn_answers(rng: np.random.Generator, n: int) -> tuple[Answers, Answers]:
 @pytest.mark.parametrize("each", [False, True])
 def test_intervals_of_the_ceiling_are_those_of_drawn_documents(each: bool) -> None:
     people, judge = drawn_answers(np.random.default_rng(5), 12)
-    found = ceiling_intervals(people, judge, each=each, n_draws=60, seed=1)
+    found = ceiling_intervals(people, left_out(people, judge, each=each), n_draws=60, seed=1)
 
     # The documents with a cell of two people, drawn and put together again, each copy with cells of its own.
     draws = resampling_of(np.arange(12), "document", n_draws=60, seed=1, group_many=False)
-    values = [human_ceiling(people, judge, each=each)]
+    values = [human_ceiling(people, left_out(people, judge, each=each))]
     for counts in np.concatenate(list(draws.counts()), axis=1).T.astype(int):
         copies = [(document, copy) for document, n in enumerate(counts) for copy in range(n)]
         drawn = [
@@ -218,7 +219,7 @@ def test_intervals_of_the_ceiling_are_those_of_drawn_documents(each: bool) -> No
             )
             for of in (people, judge)
         ]
-        values.append(human_ceiling(*drawn, each=each))
+        values.append(human_ceiling(drawn[0], left_out(*drawn, each=each)))
     for name in ("person", "judge"):
         expected = draws.interval(np.array([getattr(one, name) for one in values]), n_sheets=2)
         interval = getattr(found, name)
@@ -228,20 +229,23 @@ def test_intervals_of_the_ceiling_are_those_of_drawn_documents(each: bool) -> No
 
 def test_a_few_documents_with_two_people_give_no_interval() -> None:
     people, judge = drawn_answers(np.random.default_rng(5), 9)  # and ten that say nothing of the ceiling
-    assert human_ceiling(people, judge).n_documents == 9
-    assert ceiling_intervals(people, judge).judge.reason == TOO_FEW_CLUSTERS
+    left = left_out(people, judge)
+    assert human_ceiling(people, left).n_documents == 9
+    assert ceiling_intervals(people, left).judge.reason == TOO_FEW_CLUSTERS
     none = of(np.array([[0, 1]]))
-    assert ceiling_intervals(none, none).person.reason == TOO_FEW_CLUSTERS
-    assert ceiling_baseline(none, none) is None
+    left = left_out(none, none)
+    assert ceiling_intervals(none, left).person.reason == TOO_FEW_CLUSTERS
+    assert ceiling_baseline(none, left) is None
 
 
 def test_the_baseline_beside_the_ceiling_is_of_the_same_cells() -> None:
     # Only the first three cells have two people; there option 0 is the most frequent (4 of 6), elsewhere it is 1.
     people = np.array([[0, 0, 1, 1, 1, 1], [0, 1, 0, MISSING, MISSING, MISSING]])
     judge = of(np.array([[0, 2, 2, 1, 1, 1]]))
+    left = left_out(of(people), judge)
     # Always 0: the others of each person chose 0 in cells 1 and 3, or 1 and 2: (2/3 + 2/3) / 2; the judge: 1/3.
-    assert ceiling_baseline(of(people), judge) == pytest.approx(2 / 3)
-    found = human_ceiling(of(people), judge)
+    assert ceiling_baseline(of(people), left) == pytest.approx(2 / 3)
+    found = human_ceiling(of(people), left)
     assert (found.judge, found.n_cells) == (pytest.approx(1 / 3), 3)
 
 

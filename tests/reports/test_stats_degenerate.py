@@ -23,6 +23,7 @@ from reports.stats.classification import (
     classification_intervals,
     human_ceiling,
     kappas_with_people,
+    left_out,
 )
 from reports.stats.comparison import compare_judges
 from reports.stats.consensus import dawid_skene, majority_vote, self_consistency
@@ -95,7 +96,7 @@ def test_every_statistic_has_a_value_or_a_reason(of_people: np.ndarray, of_judge
         classification(confusion(people, judge).table),
         classification_intervals(people, judge, **draws),
         kappas_with_people(people, judge),
-        human_ceiling(people, judge),
+        human_ceiling(people, left_out(people, judge)),
         alternative_annotator_test(people, judge, minimum_cells=2),
         alternative_annotator_test(people, judge, scoring="rmse"),
         compare_judges(people, judge, other, **draws),

@@ -29,9 +29,9 @@ log = logging.getLogger(__name__)
 I = TypeVar("I", bound=Item)  # noqa: E741
 T = TypeVar("T")
 
-# So often a whole run looks for somebody who is away.
+# A run fails that finds nobody there (`outcomes.Away`) so many times in a row.
 MAX_RESTS = 3
-# Seconds for which a worker asks a database that is away, to give back what it holds; seconds between two asks at most.
+# Seconds for which a worker goes on asking a database that is away, and seconds between two tries at most.
 _PATIENCE, _LONGEST_PAUSE = 600, 10
 # Seconds between two looks whether somebody waits for short work.
 _LOOKS_EVERY = 1
@@ -39,7 +39,7 @@ _LOOKS_EVERY = 1
 _STRAYS_EVERY = 15
 _strays_seen = 0.0
 
-# Of a disk that is full, for now.
+# Errors of a full disk, where room may be made meanwhile.
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT}
 
 
@@ -103,7 +103,7 @@ class _Group:
 
     def take(self, left: list[int], *, fresh: bool = False) -> None:
         """Claim the first that is to be had of those that are left, and what is to be taken up together with it, and
-        begin what they share. `fresh`: nothing, where that one was tried before."""
+        begin what they share. `fresh`: claim nothing where that first one was tried before."""
         items = self._kind.item._default_manager
         while left and not self._waiting:
             if fresh and not _insist(items.filter(pk=left[0], attempts=0).exists):

@@ -21,7 +21,6 @@ from judges import queries as judge_queries
 from judges.generating import actions as generating
 from judges.generating.planning import Wanted
 from judges.models import GenerationRun, Judge, UnreadableAnswer
-from judges.models import Run as JudgeRun
 from llm.generating.wordings import PromptType
 from llm.models import LanguageModel
 from recipes.cooking import actions as cooking
@@ -316,8 +315,3 @@ def _answers_told(study: Study, rater: str) -> Iterator[str]:
     unread = UnreadableAnswer.objects.filter(assignment__rater__study=study, assignment__rater__code=rater).count()
     share = f" ({unread / (n + unread):.0%} of those asked)" if unread else ""
     yield f"{rater}: {n:,} answers, {unread:,} unreadable{share}"
-
-
-def run_of(run: Run) -> str:
-    """Whose run it is, for a line."""
-    return f"{run.maker}" if isinstance(run, GenerationRun | JudgeRun) else "search"

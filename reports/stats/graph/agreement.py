@@ -16,6 +16,7 @@ from reports.stats.bootstrap import By, Interval, resampling_of
 from reports.stats.graph.matching import maximum_matching
 from reports.stats.graph.states import GIVEN, Drawn
 from reports.stats.pairs import FloatArray
+from reports.stats.ratios import ratio
 
 THRESHOLDS = (0.80, 0.85, 0.90)
 MEASURES = ("nodes", "matched", "all")
@@ -175,8 +176,7 @@ def _by_document(values: FloatArray, place: IntArray, n: int) -> FloatArray:
     defined = ~np.isnan(values)
     sums = np.bincount(place[defined], values[defined], minlength=n)
     numbers = np.bincount(place[defined], minlength=n)
-    means: FloatArray = np.divide(sums, numbers, out=np.full(n, np.nan), where=numbers > 0)
-    return means
+    return ratio(sums, numbers)
 
 
 def _interval(of_document: FloatArray, key: IntArray, *, by: By, n_draws: int, seed: int, expanded: bool) -> Interval:
@@ -187,9 +187,7 @@ def _interval(of_document: FloatArray, key: IntArray, *, by: By, n_draws: int, s
     np.add.at(sums, place[defined], np.stack([of_document[defined], np.ones(int(defined.sum()))], axis=-1))
 
     def mean(features: FloatArray) -> FloatArray:
-        n: FloatArray = features[:, 1]
-        means: FloatArray = np.divide(features[:, 0], n, out=np.full(n.shape, np.nan), where=n > 0)
-        return means
+        return ratio(features[:, 0], features[:, 1])
 
     return draws.bootstrap(sums, mean)
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from reports.stats.answers import MISSING, IntArray
 from reports.stats.hiring.means import Mean, ShareBounds, clustered_mean
 from reports.stats.pairs import FloatArray
+from reports.stats.ratios import ratio
 
 
 @dataclass(frozen=True)
@@ -47,9 +48,8 @@ def flips(codes: npt.ArrayLike, cluster: npt.ArrayLike, *, bounds: ShareBounds =
         known = (a != MISSING) & (b != MISSING)
         n += known
         differing += known & (a != b)
-    none = np.full(n.size, np.nan)
-    pairwise = np.divide(differing, n, out=none.copy(), where=n > 0)
-    changed = np.where(n > 0, (differing > 0) * 1.0, none)
+    pairwise = ratio(differing, n)
+    changed = np.where(n > 0, (differing > 0) * 1.0, np.nan)
     return Flips(
         tuple(clustered_mean(arm, cluster, bounds=bounds) for arm in other),
         clustered_mean(pairwise, cluster, bounds=bounds),

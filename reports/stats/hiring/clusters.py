@@ -75,7 +75,7 @@ class Totals:
 
 
 def cluster_sums(cluster: IntArray, values: npt.NDArray[np.generic], n_clusters: int) -> FloatArray:
-    """The sum of the values of each cluster, numbered 0 to n_clusters - 1."""
+    """The sum of the values of each cluster, shape (n_clusters,). `cluster`: of each value, 0 to n_clusters - 1."""
     return np.bincount(cluster, values.astype(np.float64), minlength=n_clusters).astype(np.float64)
 
 

@@ -108,7 +108,8 @@ def exposure(
 
 
 def time_ratio(seconds: npt.ArrayLike, shown: BoolArray, rater: IntArray, document: IntArray) -> Effect:
-    """The ratio of geometric means; of `seconds`, what is not above 0 or not finite is left out."""
+    """The ratio of the geometric mean of the times with the judge's answers shown to that without. All of shape
+    (n_answers,); `seconds` that are not finite or not above 0 are left out."""
     took = np.asarray(seconds, dtype=np.float64).ravel()
     timed = np.isfinite(took) & (took > 0)
     found = _ratio(effect(np.log(took[timed]), shown[timed], rater[timed], document[timed]))
@@ -131,7 +132,7 @@ def _of_shares(found: Effect) -> Effect:
 
 
 def effect(outcome: FloatArray, shown: BoolArray, rater: IntArray, document: IntArray) -> Effect:
-    """Least squares of the outcome on "shown" with a level of its own for each rater.
+    """Least squares of the outcome on "shown" with a level of its own for each rater. All of shape (n_answers,).
 
     Errors are summed within documents (t, G - 1 degrees of freedom), and for the wide interval within documents and
     within raters (Cameron, Gelbach and Miller 2011; t with the smaller number of clusters less one).

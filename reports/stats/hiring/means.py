@@ -55,6 +55,9 @@ class Mean:
 def clustered_mean(values: npt.ArrayLike, cluster: npt.ArrayLike, *, bounds: ShareBounds = ShareBounds.LATEST) -> Mean:
     """The mean of values between 0 and 1, NaN left out, with its interval by clusters (`share_bounds`).
 
+    Args:
+        values, cluster: shape (n,); `cluster` is the document of each value, by any numbers.
+
     Raises:
         ValueError: a value has no cluster.
     """
@@ -83,7 +86,7 @@ def bounds_by_clusters(
     values: npt.ArrayLike, cluster: npt.ArrayLike, *, bounds: ShareBounds = ShareBounds.LATEST
 ) -> tuple[float, float]:
     """The interval of a share of cells that were counted as independent in the first reports: of values that are 0 or
-    1, one at least. Those of a single cluster count as one value."""
+    1, shape (n,), one at least. Those of a single cluster count as one value."""
     numbers, clusters = np.asarray(values, dtype=np.float64), np.unique(cluster, return_inverse=True)[1]
     if bounds is ShareBounds.FIRST:
         return wilson_interval(int(numbers.sum()), numbers.size)
@@ -142,8 +145,9 @@ def error_by_clusters(sums: FloatArray, sizes: FloatArray) -> tuple[float, float
 
 
 def pull(sizes: npt.NDArray[np.number[Any]]) -> FloatArray:
-    """What the residuals of clusters are multiplied by, 1 / sqrt(1 - m / n): one that has a large part of all values
-    draws the mean to itself, and its residuals come out too small. 1 where one has all, whose residuals are none."""
+    """What the residuals of clusters of m of n values are multiplied by, 1 / sqrt(1 - m / n), in the shape of `sizes`:
+    one that has a large part of all values draws the mean to itself, and its residuals come out too small. 1 where one
+    has all, whose residuals are none."""
     rest = 1 - sizes.astype(np.float64) / float(sizes.sum())
     pulled: FloatArray = 1 / np.sqrt(np.where(rest > 0, rest, 1.0))
     return pulled
@@ -156,7 +160,7 @@ def pulled_sums(rest: FloatArray, group: IntArray, n_clusters: int) -> FloatArra
 
 
 def degrees_of_freedom(sizes: FloatArray) -> float:
-    """Of `error_by_clusters`."""
+    """Those of `error_by_clusters`; `sizes` as there."""
     n = float(sizes.sum())
     pulled = np.sort((sizes * pull(sizes)) ** 2)  # the smallest first, which else would be lost beside the largest
     squares = float((sizes**2).sum()) + 2 * float((pulled[1:] * np.cumsum(pulled)[:-1]).sum()) / n**2
@@ -164,7 +168,8 @@ def degrees_of_freedom(sizes: FloatArray) -> float:
 
 
 def clusters_worth(sizes: FloatArray) -> float:
-    """How many independent values clusters are worth whose values are all alike: (sum m)^2 / sum m^2 (Kish)."""
+    """How many independent values clusters are worth whose values are all alike: (sum m)^2 / sum m^2 (Kish). `sizes`:
+    m, the values of each cluster, shape (n_clusters,)."""
     return float(sizes.sum()) ** 2 / float((sizes**2).sum())
 
 
@@ -197,8 +202,8 @@ def share_bounds(
 
 
 def summed_squares(scores: FloatArray, *keys: IntArray) -> tuple[float, int]:
-    """The sum over clusters of the squared sums of scores, times G / (G - 1), and G; a cluster is what agrees in all
-    keys. Infinite with one cluster."""
+    """The sum over clusters of the squared sums of scores, times G / (G - 1), and G, the number of clusters. A cluster
+    is what agrees in all keys; infinite with one. Scores and each key have shape (n,)."""
     together = np.zeros(scores.size, dtype=np.int64)
     for key in keys:
         _, place = np.unique(key, return_inverse=True)

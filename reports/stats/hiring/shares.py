@@ -63,7 +63,6 @@ def powered_share(
     cluster: npt.ArrayLike,
     *,
     stratum: npt.ArrayLike | None = None,
-    minimum_clusters: int = MINIMUM_CLUSTERS,
 ) -> Share:
     """A mean over all cells.
 
@@ -123,7 +122,7 @@ def powered_share(
     sampled = np.array([not known[strata == number].all() for number in numbers])
     labelled_in = np.array([np.unique(clusters[known & (strata == number)]).size for number in numbers])
     n_sampled = int(_put_together(sizes[sampled], labelled_in[sampled])) if sampled.any() else n_labelled_clusters
-    few = n_sampled < minimum_clusters
+    few = n_sampled < MINIMUM_CLUSTERS
     # The labelled cells of each cluster, in each of the strata that people labelled in part; of all cells otherwise.
     of_strata = [known & (strata == number) for number in numbers[sampled]] if sampled.any() else [known]
     labels_of = [np.unique(clusters[labels], return_counts=True)[1].astype(np.float64) for labels in of_strata]

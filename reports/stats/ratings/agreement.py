@@ -9,7 +9,8 @@ import numpy as np
 
 from reports.stats.answers import IntArray
 from reports.stats.pairs import FloatArray
-from reports.stats.ratings.arrays import Draws, Estimate, Ratings, mean_of_means, ratio
+from reports.stats.ratings.arrays import Draws, Estimate, Ratings, mean_of_means
+from reports.stats.ratios import signed_ratio
 
 _FEWEST = 3  # texts of a correlation
 
@@ -31,7 +32,7 @@ class Together:
 
 
 def together(ratings: Ratings, scale: FloatArray, draws: Draws) -> Together:
-    """`scale`: the numbers that can be given, ascending."""
+    """How far raters agree, taken together. `scale`: the numbers that can be given, ascending, shape (n_numbers,)."""
     agreement, consistency, of_mean = _two_way(ratings, draws)
     return Together(
         alpha_ordinal=alpha(ratings, scale, draws, ordinal=True),
@@ -44,7 +45,8 @@ def together(ratings: Ratings, scale: FloatArray, draws: Draws) -> Together:
 
 
 def alpha(ratings: Ratings, scale: FloatArray, draws: Draws, *, ordinal: bool) -> Estimate:
-    """Krippendorff's α (2011) of the first ratings. Features are the coincidences of each text."""
+    """Krippendorff's α (2011) of the first ratings. Features are the coincidences of each text; `scale`: as of
+    `together`."""
     k = scale.size
     first = ratings.first
     code = np.searchsorted(scale, np.where(np.isnan(first), scale[0], first))
@@ -72,7 +74,7 @@ def alpha(ratings: Ratings, scale: FloatArray, draws: Draws, *, ordinal: bool) -
             apart = np.broadcast_to((scale[:, np.newaxis] - scale) ** 2, o.shape)
         observed = (o * apart).sum(axis=(1, 2))
         expected = (n_of[:, :, np.newaxis] * n_of[:, np.newaxis, :] * apart).sum(axis=(1, 2))
-        alphas: FloatArray = 1 - (n - 1) * ratio(observed, expected)
+        alphas: FloatArray = 1 - (n - 1) * signed_ratio(observed, expected)
         return alphas
 
     return draws.estimate(features, cluster, statistic, n=int(m.sum()))
@@ -98,15 +100,15 @@ def _two_way(ratings: Ratings, draws: Draws) -> tuple[Estimate, Estimate, Estima
 
     def agreement(sums: FloatArray) -> FloatArray:
         row, rater, error, n = parts(sums)
-        return ratio(row - error, row + (k - 1) * error + k / n * (rater - error))
+        return signed_ratio(row - error, row + (k - 1) * error + k / n * (rater - error))
 
     def consistency(sums: FloatArray) -> FloatArray:
         row, _rater, error, _n = parts(sums)
-        return ratio(row - error, row + (k - 1) * error)
+        return signed_ratio(row - error, row + (k - 1) * error)
 
     def of_mean(sums: FloatArray) -> FloatArray:
         row, rater, error, n = parts(sums)
-        return ratio(row - error, row + (rater - error) / n)
+        return signed_ratio(row - error, row + (rater - error) / n)
 
     cluster, n = ratings.cluster[whole], int(x.size)
     sums, clusters = draws.sums(features, cluster), int(np.unique(cluster).size)
@@ -129,10 +131,10 @@ def one_way(x: FloatArray, cluster: IntArray, draws: Draws) -> Estimate:
 
     def statistic(sums: FloatArray) -> FloatArray:
         cells, n, n2, all_of, squares, between_of = sums.T
-        between = ratio(between_of - ratio(all_of**2, n), cells - 1)
-        within = ratio(squares - between_of, n - cells)
-        k0 = ratio(n - ratio(n2, n), cells - 1)
-        return ratio(between - within, between + (k0 - 1) * within)
+        between = signed_ratio(between_of - signed_ratio(all_of**2, n), cells - 1)
+        within = signed_ratio(squares - between_of, n - cells)
+        k0 = signed_ratio(n - signed_ratio(n2, n), cells - 1)
+        return signed_ratio(between - within, between + (k0 - 1) * within)
 
     return draws.estimate(features, cluster[shared], statistic, n=int(r.sum()))
 
@@ -251,27 +253,27 @@ def _moments(x: FloatArray, y: FloatArray, cluster: IntArray, draws: Draws) -> t
 
 def concordance(x: FloatArray, y: FloatArray, cluster: IntArray, draws: Draws) -> Estimate:
     """2 s_xy / (s_x² + s_y² + (m_x - m_y)²): Lin's concordance (1989); of whole numbers it is Cohen's κ with quadratic
-    weights (Krippendorff 1970)."""
+    weights (Krippendorff 1970). x, y and the text of each, shape (n,); NaN is left out."""
     sums, n, clusters = _moments(x, y, cluster, draws)
     return draws.read(_concordance(sums), n=n, n_clusters=clusters)
 
 
 def _concordance(sums: FloatArray) -> FloatArray:
     count, sx, sy, sxx, syy, sxy = sums.T
-    over = ratio(sx * sy, count)
-    return ratio(2 * (sxy - over), sxx + syy - 2 * over)
+    over = signed_ratio(sx * sy, count)
+    return signed_ratio(2 * (sxy - over), sxx + syy - 2 * over)
 
 
 def correlation(x: FloatArray, y: FloatArray, cluster: IntArray, draws: Draws) -> Estimate:
-    """Pearson's."""
+    """Pearson's correlation; arguments as of `concordance`."""
     sums, n, clusters = _moments(x, y, cluster, draws)
     return draws.read(_correlation(sums), n=n, n_clusters=clusters)
 
 
 def _correlation(sums: FloatArray) -> FloatArray:
     count, sx, sy, sxx, syy, sxy = sums.T
-    spread = np.maximum(sxx - ratio(sx**2, count), 0) * np.maximum(syy - ratio(sy**2, count), 0)
-    return np.where(count >= _FEWEST, ratio(sxy - ratio(sx * sy, count), np.sqrt(spread)), np.nan)
+    spread = np.maximum(sxx - signed_ratio(sx**2, count), 0) * np.maximum(syy - signed_ratio(sy**2, count), 0)
+    return np.where(count >= _FEWEST, signed_ratio(sxy - signed_ratio(sx * sy, count), np.sqrt(spread)), np.nan)
 
 
 def _margins(x: FloatArray, y: FloatArray, numbers: FloatArray) -> FloatArray:
@@ -284,5 +286,5 @@ def _unweighted(sums: FloatArray) -> FloatArray:
     """Cohen's κ (1960)."""
     count, same = sums[:, 0], sums[:, 1]
     of_x, of_y = np.split(sums[:, 2:], 2, axis=1)
-    by_chance = ratio((of_x * of_y).sum(axis=1), count)
-    return ratio(same - by_chance, count - by_chance)
+    by_chance = signed_ratio((of_x * of_y).sum(axis=1), count)
+    return signed_ratio(same - by_chance, count - by_chance)

@@ -13,6 +13,7 @@ from reports.stats import distributions as stats
 from reports.stats.answers import IntArray
 from reports.stats.bootstrap import N_DRAWS, ROUNDING, Interval, Resampling, is_as_before, resampling_of
 from reports.stats.pairs import FloatArray
+from reports.stats.ratios import ratio
 
 BoolArray = npt.NDArray[np.bool_]
 CONFIDENCE = 0.95
@@ -74,8 +75,7 @@ class Ratings:
         """Over the repeats, shape (n_raters, n_items); NaN where nothing was rated."""
         n = self.counts
         total = np.nansum(self.values, axis=2)
-        means: FloatArray = np.divide(total, n, out=np.full(total.shape, np.nan), where=n > 0)
-        return means
+        return ratio(total, n)
 
     @cached_property
     def counts(self) -> IntArray:
@@ -98,12 +98,11 @@ class Ratings:
 
 
 def column_means(values: FloatArray) -> FloatArray:
-    """Over the first axis, leaving NaN out."""
+    """Means over the first axis, NaN left out: shape (n, ...) to (...)."""
     known = ~np.isnan(values)
     n = known.sum(axis=0)
     total = np.where(known, values, 0.0).sum(axis=0)
-    means: FloatArray = np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0)
-    return means
+    return ratio(total, n)
 
 
 # --- means ------------------------------------------------------------------------------------------------------------
@@ -136,7 +135,7 @@ def mean_of_means(of: Sequence[tuple[FloatArray, IntArray]]) -> Estimate:
 
 
 def difference(a: FloatArray, b: FloatArray, cluster_a: IntArray, cluster_b: IntArray) -> Estimate:
-    """The mean of a less that of b; they may share instructions."""
+    """The mean of a less that of b; they may share instructions. Values and the instruction of each, shape (n,)."""
     known_a, known_b = ~np.isnan(a), ~np.isnan(b)
     x, y = a[known_a], b[known_b]
     if not x.size or not y.size:
@@ -218,9 +217,3 @@ class Draws:
         found: Interval | None = self.resampling.interval(values) if values.size > 1 else None
         low, high = (found.low, found.high) if found is not None else (None, None)
         return Estimate(float(values[0]), low, high, n, n_clusters)
-
-
-def ratio(top: FloatArray, bottom: FloatArray) -> FloatArray:
-    above, below = np.broadcast_arrays(np.asarray(top, np.float64), np.asarray(bottom, np.float64))
-    found: FloatArray = np.divide(above, below, out=np.full(below.shape, np.nan), where=np.abs(below) > 1e-12)
-    return found

@@ -19,8 +19,8 @@ from reports.stats.ratings.arrays import (
     column_means,
     difference,
     mean,
-    ratio,
 )
+from reports.stats.ratios import signed_ratio
 
 _ROUNDS = 100
 
@@ -103,7 +103,7 @@ def traits(ratings: Ratings, draws: Draws, *, exact: bool = True) -> list[JudgeT
 
         def deviation(sums: FloatArray) -> FloatArray:
             n, s, s2 = sums.T
-            return np.sqrt(np.maximum(ratio(s2 - ratio(s**2, n), n - 1), 0))
+            return np.sqrt(np.maximum(signed_ratio(s2 - signed_ratio(s**2, n), n - 1), 0))
 
         again = ratings.counts[judge] >= 2
         same = within = repeats = None
@@ -115,7 +115,7 @@ def traits(ratings: Ratings, draws: Draws, *, exact: bool = True) -> list[JudgeT
             within = draws.estimate(
                 np.column_stack([np.ones(variance.size), variance]),
                 cluster[again],
-                lambda sums: np.sqrt(ratio(sums[:, 1], sums[:, 0])),
+                lambda sums: np.sqrt(signed_ratio(sums[:, 1], sums[:, 0])),
                 n=int(again.sum()),
             )
             repeats = one_way(of_texts.T, cluster[again], draws)
@@ -240,14 +240,14 @@ def against_people(
     x, y, g = theirs[both], mine[both], cluster[both]
     sums, clusters = draws.sums(moments(x, y), g), int(np.unique(g).size)
     count, sx, sy, sxx, _syy, sxy = sums.T
-    steep = ratio(sxy - sx * sy / count, np.where(np.ptp(x) > 0, sxx - sx**2 / count, 0.0))
+    steep = signed_ratio(sxy - sx * sy / count, np.where(np.ptp(x) > 0, sxx - sx**2 / count, 0.0))
     return AgainstPeople(
         absolute=mean(np.abs(apart), cluster).within(0, width),
         single=mean(of_text, cluster).within(0, width),
         root=draws.estimate(
             np.column_stack([np.ones(n), apart[both] ** 2]),
             g,
-            lambda of: np.sqrt(ratio(of[:, 1], of[:, 0])),
+            lambda of: np.sqrt(signed_ratio(of[:, 1], of[:, 0])),
             n=n,
         ),
         bias=bias,

@@ -62,7 +62,8 @@ def _counted(block: Sequence[Pair]) -> FloatArray:
 
 
 def without_whole(counted: FloatArray) -> FloatArray:
-    """A pair whose words are all matched in one piece counts no chunk, as the program sums it."""
+    """`counts`, shape (n_pairs, 23), in which a pair whose words are all matched in one piece has no chunk, as the
+    program sums it."""
     whole = (counted[:, 21] == counted[:, 0]) & (counted[:, 22] == counted[:, 1]) & (counted[:, 20] == 1)
     return np.where(whole[:, np.newaxis] & (np.arange(N_COUNTS) == 20), 0.0, counted)
 

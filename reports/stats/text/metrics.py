@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reports.stats.pairs import FloatArray
+from reports.stats.ratios import ratio
 from reports.stats.text import meteor, meteor_java, overlap, tokens
 from reports.stats.text.bertscore import NO_ENCODER, BertScore
 from reports.stats.text.meteor import DataMissing
@@ -49,10 +50,8 @@ class Metric:
 
 
 def mean_of(sums: FloatArray) -> FloatArray:
-    """The mean of scores, from their sum and number."""
-    top, bottom = sums[..., 0], sums[..., 1]
-    found: FloatArray = np.divide(top, bottom, out=np.full(np.shape(bottom), np.nan), where=bottom > 0)
-    return found
+    """The mean of scores, of their sums and numbers: shape (..., 2) to (...)."""
+    return ratio(sums[..., 0], sums[..., 1])
 
 
 def _counted(sums: FloatArray, figure: FloatArray) -> FloatArray:

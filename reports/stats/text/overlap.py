@@ -144,7 +144,7 @@ def coco_bleu(sums: FloatArray, order: int) -> FloatArray:
 
 def sacre_bleu(sums: FloatArray, *, effective: bool) -> FloatArray:
     """BLEU of summed `bleu_counts`, 0 to 1, as sacrebleu has it: where no n-gram of an order is in common, it counts as
-    1/2 of one, 1/4 at the next such order (smoothing "exp").
+    1/2 of one, 1/4 at the next such order (smoothing "exp"). The last axis of `sums` goes.
 
     Args:
         effective: orders that a text is too short for are left out, as sacrebleu does with single sentences.
