@@ -558,12 +558,25 @@ def test_a_document_that_only_people_who_had_looked_can_label_holds_no_sheet_up(
     assert (seen.n_finished, seen.n_cells) == (1, n_others * simulated.CELLS)
     assert (seen.n_unjudged, seen.n_wrong) == (simulated.CELLS, 0)
 
-    # What they submit then changes nothing, and neither does its withdrawal.
+    # What they submit then changes nothing.
     world.say(last, wrong=1.0)
     assert vars(queries.supervision_of(certificate).watch) == vars(seen)
+
+
+@pytest.mark.parametrize("is_begun", [True, False])
+def test_what_was_finished_by_a_look_stays_when_it_is_withdrawn(is_begun: bool) -> None:
+    """Its cells went out of the sheet, which was as it was finished no more."""
+    world, certificate, last, _n_others = all_but_one_of_a_sheet()
+    annotating.note_look(sheet=last.row.sheet, user=world.people[1].user)
+    before = queries.supervision_of(certificate)
+    assert before.watch.n_unjudged == simulated.CELLS
+    if is_begun:
+        world.say(last, wrong=1.0)
+
     annotating.withdraw_row(row=last.row, reason="Its page is gone.", by=world.manager)
-    said = queries.supervision_of(certificate)
-    assert (said.watch.n_finished, said.n_drawn) == (1, 2)
+
+    after = queries.supervision_of(certificate)
+    assert (vars(after.watch), after.n_drawn) == (vars(before.watch), before.n_drawn)
 
 
 def test_a_withdrawn_document_that_was_labelled_after_a_look_holds_no_sheet_up() -> None:
