@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
 from annotation.models import Assignment, ExperimentSeat, Label, Look, Rater
-from reports.hiring.queries.labels import answer_key, key_of_code, with_decider
+from annotation.queries.gold import with_decider
+from reports.hiring.queries.labels import answer_key, key_of_code
 from reports.hiring.queries.splitting import groups_of
 from reports.models import Accepted, Certificate, Split, TakeoverRow
 
@@ -38,7 +39,7 @@ def supervised(certificate: Certificate) -> list[Supervised]:
     What a person said after a look at others' labels, or began as a draft, does not count. Right is what it was in the
     test (`hiring.cells`): gold where it is decided, else what most people said, in equal parts where several answers
     were equally frequent. Gold that was decided in the lens makes no cell count alone, there as here, since it may have
-    been decided because of the judge's answer; gold from a file does.
+    been decided because of the judge's answer; gold from a file does, unless the file says that it is such.
 
     A document in which nobody could judge a cell is there as well, and a second time, further behind, if somebody could
     later. So is one that nobody who has it can judge any more (`_out_of_hand`).
@@ -63,10 +64,10 @@ def supervised(certificate: Certificate) -> list[Supervised]:
         judged_at.setdefault(row, at)
     gold = with_decider(said.filter(assignment__rater__kind=Rater.Kind.GOLD))
     alone: dict[int, dict[int, list[str]]] = defaultdict(dict)
-    for row, column, option, value, decided_by in gold.values_list(*cell, "decided_by"):
+    for row, column, option, value, exposed, decided_by in gold.values_list(*cell, "exposed", "decided_by"):
         if column in answers.get(row, ()):
             answers[row][column] = [answer_key(spec, option, value)]
-        elif decided_by is None:
+        elif not exposed and decided_by is None:
             alone[row][column] = [answer_key(spec, option, value)]
     in_order = _in_order(judged_at, _out_of_hand(certificate, drawn) | _without_answer(certificate, drawn))
     accepted = Accepted.objects.filter(

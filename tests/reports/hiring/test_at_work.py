@@ -653,6 +653,13 @@ def test_gold_alone_counts_in_supervision_as_in_a_test(world: World) -> None:
     assert known() == {second.name}
     assert [(one.wrong, one.unjudged) for one in queries.supervised(certificate)] == [((0.0,), simulated.CELLS - 1)]
 
+    # A file that says that it was decided in the lens, of another study, is believed.
+    label = Label.objects.filter(assignment=assignment, column=second)
+    label.update(exposed=True)
+    assert known() == set()
+    assert [(one.wrong, one.unjudged) for one in queries.supervised(certificate)] == [((), simulated.CELLS)]
+    label.update(exposed=False)
+
     carla = builders.rater(world.study, builders.user("carla"))
     world.say(world.assign(carla, [row])[0])
     assert first.name in known()
