@@ -318,6 +318,14 @@ def test_what_a_certificate_costs_is_said_of_labels_that_are_read_once(world: Wo
     assert len(of_labels) == len(set(of_labels))
 
 
+def test_a_certificate_computes_once_which_documents_are_for_the_test(world: World) -> None:
+    actions.draw_split(study=world.study, unit="row", share=50, seed=3, by=None)
+    with CaptureQueriesContext(connection) as asked:
+        certified(world)
+    of_parts = [one["sql"] for one in asked if '"test"' in one["sql"] and 'FROM "reports_splitrow"' in one["sql"]]
+    assert len(of_parts) == 2  # the other is of what the judge came from, by a door
+
+
 def test_test_documents_that_could_still_be_labelled(world: World) -> None:
     actions.draw_split(study=world.study, unit="row", share=50, seed=3, by=None)
     size = size_of_test(world)
