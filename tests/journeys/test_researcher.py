@@ -63,7 +63,7 @@ def test_what_is_not_for_a_researcher_says_for_whom_it_is(slaw: Coleslaw, browsi
     assert response.status == 403
     expect(page.get_by_role("heading", name="This page is not for you")).to_be_visible()
     expect(page.get_by_text("This page of “Slaw” is for: manager.")).to_be_visible()
-    page.get_by_role("link", name="Back to my work").click()
+    page.get_by_role("link", name="Back to the first page").click()
     expect(page.get_by_role("heading", name="My work")).to_be_visible()
 
 
