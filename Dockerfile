@@ -20,6 +20,7 @@ COPY . .
 RUN chmod -R a+rX . && SECRET_KEY=of-no-use-but-to-collect-static-files ALLOWED_HOSTS=none \
     DATABASE_URL=sqlite:////tmp/none.sqlite3 PALATE_VAR=/tmp/var python manage.py collectstatic --no-input
 USER palate
-ENV PALATE_VAR=/data TRITON_CACHE_DIR=/data/triton
+ARG COMMIT=""
+ENV PALATE_COMMIT=$COMMIT PALATE_VAR=/data TRITON_CACHE_DIR=/data/triton
 EXPOSE 8000
 CMD ["gunicorn", "-c", "config/gunicorn.py", "--bind", "0.0.0.0:8000"]

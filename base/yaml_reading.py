@@ -20,6 +20,7 @@ MAX_DIGITS = 40
 # What PyYAML says where a text without quotes holds a sign that means something: “{title: How good is it?}”.
 _SIGNS_IN_TEXTS = re.compile(r"but got '[?:]'|^mapping (keys|values) are not allowed|^found character '[@`%]'")
 _ENDS = re.compile(r"^found unexpected (end of stream|document separator)|but got '<stream end>'")
+_BREAKS = re.compile("\r\n|[\r\n\x85\u2028\u2029]")  # as PyYAML counts lines
 _NUMBERS = {"tag:yaml.org,2002:int", "tag:yaml.org,2002:float"}
 
 
@@ -87,7 +88,8 @@ def compose(text: str) -> yaml.Node | None:
         YamlRefused: it is no YAML, or more than plain data.
     """
     if found := UNSTORABLE.search(text):
-        raise YamlRefused(text.count("\n", 0, found.start()) + 1, _("this holds a character that is no text"))
+        line = len(_BREAKS.findall(text, 0, found.start())) + 1
+        raise YamlRefused(line, _("this holds a character that is no text"))
     try:
         node: yaml.Node | None = _Loader(text).get_single_node()
     except yaml.YAMLError as error:

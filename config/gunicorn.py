@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import os
 import shutil
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +35,17 @@ limit_request_line = 8190
 
 # What the processes count (operating.metrics) lies in files of this server's own, so that each of them can tell all.
 # _METRICS_OF_OURS outlives a reload of this file, which finds the folder named already.
+# Of servers that were killed the folders stayed. Each has a file that its server holds locked until it is gone.
 if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
-    os.environ["PROMETHEUS_MULTIPROC_DIR"] = tempfile.mkdtemp(prefix="palate-metrics-")
-    os.environ["_METRICS_OF_OURS"] = os.environ["PROMETHEUS_MULTIPROC_DIR"]
+    for lock in Path(tempfile.gettempdir()).glob("palate-metrics-*/lock"):
+        with suppress(OSError), lock.open() as held:  # another's, or that of a server at work
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(lock.parent, ignore_errors=True)
+    made_here = Path(tempfile.mkdtemp(prefix="palate-metrics-"))
+    being_locked = os.open(made_here / "being-locked", os.O_CREAT)  # left open
+    fcntl.flock(being_locked, fcntl.LOCK_EX)
+    (made_here / "being-locked").rename(made_here / "lock")
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = os.environ["_METRICS_OF_OURS"] = str(made_here)
 
 # The server's own lines look like ours; `palate.requests` has a line a request.
 if os.environ.get("LOG_FORMAT", "json") == "json" and os.environ.get("PALATE_ENV", "production") == "production":

@@ -244,6 +244,8 @@ try:
     PALATE_ENCODERS: dict[str, str] = env.names("PALATE_ENCODERS", "")
     # What an operator sees. Lines of the log: "json", with numbers of requests and runs and no text of theirs; "text".
     LOG_FORMAT = env.str("LOG_FORMAT", "json" if _is_production else "text", validate=validate.OneOf(["json", "text"]))
+    # Of the code, where no git checkout tells it.
+    PALATE_COMMIT = env.str("PALATE_COMMIT", "")
     # Who may read /metrics from elsewhere than this machine: a program with this token.
     PALATE_METRICS_TOKEN = env.str("PALATE_METRICS_TOKEN", "")
     # Where errors go, and who is told that a queue stands still, after how long.

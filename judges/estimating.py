@@ -20,7 +20,7 @@ from judges.trying import at, judge_of
 from llm import registry
 from llm.backends.base import BackendError
 from llm.engine.prompt import RowPrompt
-from llm.prices import LETTERS_A_TOKEN, Spent
+from llm.prices import LETTERS_A_TOKEN, TOKENS_A_CHAT, Spent
 from llm.prompts import digest, with_plain_ends
 
 _LOOKED_AT = 8  # rows
@@ -99,15 +99,17 @@ def estimate(study: Study, judge: Judge, *, repeats: int = 1, trial: Mapping[str
             continue
         n_heard += 1
     letters = heard.letters(shares=shares) * left / n_heard if n_heard else 0
-    ratio, seconds = 1 / LETTERS_A_TOKEN, None
+    read, seconds = letters / LETTERS_A_TOKEN, None
+    if judge.chat_template and n_heard:
+        read += TOKENS_A_CHAT * len(heard.shown) * left / n_heard
     if trial and (tried := trial["letters" if shares else "letters_apart"]):
-        ratio, seconds = trial["read"] / tried, trial["seconds"] * letters / tried
+        read, seconds = letters * trial["read"] / tried, trial["seconds"] * letters / tried
     # A server writes a token for each prompt that it scores.
     each = judge.max_new_tokens or (0 if shares else 1)
     # A plain answer may be asked for once more, without an end (`AtRow.generate_each`).
     times = 2 if judge.writes and not judge.chat_template and not judge.prompt_spec.grammar else 1
     written = times * heard.requests * each * left / n_heard if n_heard else 0
-    spent = Spent(round(letters * ratio), round(written), judge.model.prices)
+    spent = Spent(round(read), round(written), judge.model.prices)
     return Estimate(left, cells, spent, seconds, measured=trial is not None, alone=seconds is not None)
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 # Of English prose and lists, by the tokenisers of Llama, Qwen and Gemma: a little under what they need.
 LETTERS_A_TOKEN = 3.5
+# What a chat template puts around a prompt: 30 of SmolLM2, whose template has a sentence of its own; others less.
+TOKENS_A_CHAT = 20
 _MILLION = 1_000_000
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
+import subprocess
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
+from django.conf import settings
 from django.contrib.staticfiles.storage import staticfiles_storage
 from django.db import Error, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
@@ -20,7 +22,7 @@ from base import files
 from llm.models import LanguageModel
 from operating import backups, encrypted, tables
 from operating.backups import Manifest, Part
-from reports.frozen.versions import code_version
+from reports.frozen.versions import ROOT, code_version
 
 _OF_A_MODEL = ("name", "backend", "location", "revision", "gguf_file", "served_name", "api_key_env")
 
@@ -55,7 +57,7 @@ def _fill(archive: zipfile.ZipFile) -> Manifest:
     with _one_moment():
         manifest = Manifest(
             made_at=datetime.now(UTC).isoformat(timespec="seconds"),
-            palate=code_version(),
+            palate=_code(),
             database=connection.vendor,
             migrations=migrations(),
             models=[
@@ -81,6 +83,21 @@ def _fill(archive: zipfile.ZipFile) -> Manifest:
                         manifest.files[name] = backups.copied(source, to)
     archive.writestr(backups.MANIFEST, manifest.to_json())
     return manifest
+
+
+def _code() -> str:
+    """The version of Palate and, where it is known, the commit that it was made of."""
+    commit = settings.PALATE_COMMIT
+    if not commit and (ROOT / ".git").exists():  # else git would tell of a folder around this one
+        with suppress(OSError, subprocess.SubprocessError):
+            commit = subprocess.check_output(
+                ["git", "describe", "--always", "--exclude=*", "--abbrev=40", "--dirty"],  # noqa: S607  # wherever it is
+                cwd=ROOT,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                timeout=10,
+            ).strip()
+    return f"{code_version()} (commit {commit})" if commit else code_version()
 
 
 @contextmanager

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import runpy
 import shutil
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -29,6 +31,35 @@ def test_the_folder_of_metrics_goes_only_if_it_was_made_there(tmp_path: Path, mo
     assert made.is_dir()
     runpy.run_path(str(FILE))["on_exit"](None)  # after a reload
     assert not made.exists()
+
+
+@pytest.mark.once
+def test_the_folder_of_a_killed_server_goes_at_the_next_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("_METRICS_OF_OURS", "")
+    monkeypatch.setenv(METRICS, "")
+    monkeypatch.delenv(METRICS)
+    others = tmp_path / "palate-metrics-of-nobody-knows-whom"
+    others.mkdir()
+    start = (
+        f"import runpy, tempfile; tempfile.tempdir = {str(tmp_path)!r}; runpy.run_path({str(FILE)!r}); print(); input()"
+    )
+    with subprocess.Popen([sys.executable, "-c", start], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        assert server.stdout is not None
+        server.stdout.readline()
+        [lock] = tmp_path.glob("palate-metrics-*/lock")
+
+        runpy.run_path(str(FILE))
+        mine = Path(os.environ[METRICS])
+        assert lock.exists()
+
+        server.kill()
+        server.wait()
+        monkeypatch.delenv(METRICS)
+        runpy.run_path(str(FILE))
+        assert not lock.parent.exists()
+        assert {mine, others, Path(os.environ[METRICS])} == set(tmp_path.iterdir())
 
 
 def test_the_web_server_makes_no_socket_in_the_home_folder(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from annotation.answers.base import AnswerRefused, tidy
 from annotation.answers.places import MOST, Place, places_in, read_places, written_places
 from annotation.evidence.blocks import Block
 from annotation.evidence.lines import without_gaps
-from annotation.scheme.spec import ItemField, ItemsSpec, Layout, QuestionSpec, SchemeSpec
+from annotation.scheme.spec import ItemField, ItemsSpec, QuestionSpec, SchemeSpec
 from base.sentences import gettext_noop
 
 # The type of a result of Label Studio that marks words.
@@ -30,12 +30,9 @@ def has_places(spec: QuestionSpec) -> bool:
 
 
 def keeps_gaps(scheme: SchemeSpec) -> bool:
-    """Whether empty lines of texts are kept. Not where words are marked or lines are asked about: what other programs
-    and columns say of a text goes by its lines alone."""
-    return not any(
-        section.layout == Layout.DOWN or any(has_places(question) for question in section.questions)
-        for section in scheme.sections
-    )
+    """Whether empty lines of texts are kept. Not where words are marked: what other programs say of a text goes by its
+    lines alone."""
+    return not any(has_places(question) for section in scheme.sections for question in section.questions)
 
 
 def as_kept(scheme: SchemeSpec, blocks: Iterable[Block]) -> list[Block]:

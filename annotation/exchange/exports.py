@@ -19,6 +19,7 @@ from annotation.answers import kind_of
 from annotation.exchange.tables import safe_cells
 from annotation.models import Assignment, Column, Label, Row, Skip, Study
 from annotation.queries import background as backgrounds
+from annotation.queries.gold import with_decider
 
 COLUMNS = (
     "sheet",
@@ -65,20 +66,21 @@ def exported_labels(study: Study, only: Q | None = None) -> Iterator[tuple[str, 
     Withdrawn work is left out, and what does not fit `only`, a condition of labels and of skipped cells. Two queries,
     read in parts, and three for what is said of rows, of columns and of wordings.
 
-    Raters go by their codes; who the person behind one is stands nowhere. The cells are not yet made harmless for
+    Raters go by their codes; who the person behind one is stands nowhere. Gold that was decided in the lens is exposed:
+    whoever decided saw what others, judges too, had said. The cells are not yet made harmless for
     spreadsheets: `safe_lines` does that.
     """
     known = _Known(study)
     specs = {(section.key, spec.key): spec for section in study.scheme.parsed.sections for spec in section.questions}
     section_at, question_at = _CELL.index("column__section__key"), _CELL.index("question__key")
     record: Any  # values of many types
-    labels = _in_order(Label.objects.filter(only or Q()), study).values_list(
+    labels = with_decider(_in_order(Label.objects.filter(only or Q()), study)).values_list(
         *_CELL,
-        *("option__key", "option__label", "value", "preset", "note", "updated_at", "exposed"),
+        *("option__key", "option__label", "value", "preset", "note", "updated_at", "exposed", "decided_by"),
         *("drafted_from__code", "confirmed_at"),
     )
     for record in labels.iterator(chunk_size=_CHUNK):
-        cell, (option, label, value, preset, note, at, exposed, drafted, confirmed) = (
+        cell, (option, label, value, preset, note, at, exposed, decided_by, drafted, confirmed) = (
             record[: len(_CELL)],
             record[len(_CELL) :],
         )
@@ -87,7 +89,8 @@ def exported_labels(study: Study, only: Q | None = None) -> Iterator[tuple[str, 
             option, label = kind_of(spec).written(spec, value), kind_of(spec).shown(spec, value)
         answer = (option, label, _yes(preset), note)
         draft = (drafted, _yes(confirmed is not None)) if drafted else ("", "")
-        yield _line(cell, answer, at=at, how=(_yes(exposed), *draft, ""), known=known)
+        seen = exposed or decided_by is not None
+        yield _line(cell, answer, at=at, how=(_yes(seen), *draft, ""), known=known)
     skips = _in_order(Skip.objects.filter(only or Q()), study).values_list(*_CELL, "reason", "at")
     for record in skips.iterator(chunk_size=_CHUNK):
         cell, (reason, at) = record[: len(_CELL)], record[len(_CELL) :]

@@ -15,6 +15,7 @@ from typing import BinaryIO, NamedTuple
 
 from annotation.answers import AnswerKind, Value
 from annotation.scheme.spec import QuestionSpec
+from base import zips
 from base.sentences import Sentence, SentenceError, gettext_noop
 
 DELIMITERS = "\t;,"
@@ -295,7 +296,7 @@ def open_table(stream: BinaryIO, *, name: str, max_bytes: int) -> FileTable:
 def _is_workbook(stream: BinaryIO) -> bool:
     """Of a ZIP: that of Excel or LibreOffice. What cannot be looked into may be one."""
     try:
-        with zipfile.ZipFile(stream) as packed:
+        with zips.opened(stream) as packed:
             return not {"[Content_Types].xml", "content.xml"}.isdisjoint(packed.namelist())
     except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError):
         return True

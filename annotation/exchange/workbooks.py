@@ -25,6 +25,7 @@ from annotation.exchange.tables import (
     open_table,
     unsafe_cell,
 )
+from base import zips
 from base.sentences import gettext_noop
 from base.text import storable
 
@@ -99,7 +100,7 @@ def opened(data: bytes, *, data_only: bool = False, most_tags: int = _MOST_TAGS)
     from openpyxl import load_workbook  # large: only who opens a workbook loads it
 
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        with zips.opened(io.BytesIO(data)) as archive:
             _check_contents(archive, most_tags=min(most_tags, _TAGS_OF_ANY + _TAGS_A_BYTE * len(data)))
         # Read only: else each merged range, and each link over one, becomes cells in the memory.
         return load_workbook(io.BytesIO(data), read_only=True, data_only=data_only, keep_links=False)
@@ -184,7 +185,7 @@ def is_xlsx(stream: BinaryIO) -> bool:
     if not is_workbook(stream.read(4)):
         return False
     try:
-        with zipfile.ZipFile(stream) as packed:
+        with zips.opened(stream) as packed:
             return "[Content_Types].xml" in packed.namelist()
     except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError):
         return False

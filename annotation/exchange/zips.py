@@ -11,11 +11,13 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from types import TracebackType
 from typing import BinaryIO, Self
 
 from annotation.exchange.tables import TableError
 from base.sentences import gettext_noop
+from base.zips import TooManyFiles, opened
 
 SIGNATURE = b"PK\x03\x04"
 _WORKBOOK = "[Content_Types].xml"  # what every workbook of Excel has
@@ -33,13 +35,18 @@ class Zip:
 
     Raises:
         Broken: it is none.
+        TableError: it holds too many files.
     """
 
     def __init__(self, stream: BinaryIO, name: str) -> None:
         self.name = name
         stream.seek(0)
         try:
-            self._packed = zipfile.ZipFile(stream)
+            self._packed = opened(stream)
+        except TooManyFiles as error:
+            raise TableError(
+                gettext_noop("“%(file)s” holds more files than can be read at once. Import it in parts."), file=name
+            ) from error
         except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError) as error:
             raise Broken from error
         members = [member for member in self._packed.infolist() if not member.is_dir()]
@@ -110,13 +117,12 @@ class Zip:
 
 
 def _name_of(member: zipfile.ZipInfo) -> str:
-    """Its path. Some programs write UTF-8 without the flag that says so."""
-    if member.flag_bits & _UTF_8 or member.filename.isascii():
-        return member.filename
-    try:
-        return member.filename.encode("cp437").decode()
-    except UnicodeError:
-        return member.filename
+    """Its path. Some programs write UTF-8 without the flag that says so, or “./” before it."""
+    path = member.filename
+    if not (member.flag_bits & _UTF_8 or path.isascii()):
+        with suppress(UnicodeError):
+            path = path.encode("cp437").decode()
+    return path.removeprefix("./")
 
 
 def size_unpacked(stream: BinaryIO) -> int:
@@ -127,7 +133,7 @@ def size_unpacked(stream: BinaryIO) -> int:
     if stream.read(len(SIGNATURE)) != SIGNATURE:
         return size
     try:
-        with zipfile.ZipFile(stream) as packed:
+        with opened(stream) as packed:
             members = packed.infolist()
     except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError):
         return size

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation import actions, doors, queries
 from annotation.answers import transitions
 from annotation.evidence.beside import beside
+from annotation.evidence.lines import without_gaps
 from annotation.evidence.matching import WordIndex
 from annotation.labels.tables import warnings_of
 from annotation.models import Assignment, Column, Row, Sheet
@@ -124,7 +125,7 @@ def evidence_of(row: Row, *, hidden: bool = False, columns: Iterable[Column] | N
     }
     read_down = {section.key for section in scheme.sections if section.layout == Layout.DOWN}
     lines: dict[str, list[int]] = {}  # where each line of the text stands, for those that are columns themselves
-    for number, block in enumerate(blocks):
+    for number, block in enumerate(without_gaps(blocks)):
         lines.setdefault(block.text, []).append(number)
     hits: dict[int, dict[str, list[tuple[int, int, int, str, float]]]] = {}
     if columns is None:

@@ -21,7 +21,7 @@ from llm.backends.base import Use
 from llm.generating import signs, wordings
 from llm.generating.wordings import NAME, PromptType
 from llm.models import Generation, LanguageModel
-from llm.prices import LETTERS_A_TOKEN, Spent
+from llm.prices import LETTERS_A_TOKEN, TOKENS_A_CHAT, Spent
 from llm.prompts import with_plain_ends
 from llm.registry import asks_in_chat_form
 from work import queries as work
@@ -169,6 +169,7 @@ def estimate(*, study: Study, names: Sequence[Named], models: Sequence[LanguageM
         for number in range(wanted.per_type)
     )
     read = letters / LETTERS_A_TOKEN * len(names) / len(some) if some else 0.0
+    read += a_model * (TOKENS_A_CHAT if wanted.chat_template else 0)
     by_model, before = [], 0
     for model in models:
         n = a_model - _n_before(study, model, names, wanted)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from judges.runs.asking import Respondent
 from llm.engine.prompt import (
@@ -19,6 +19,7 @@ from llm.engine.prompt import (
     Sampling,
 )
 
+_LAST = 3  # letters, about, of an option's last token: the engine reads up to it
 _DIGITS = 16  # of a digest: of a million prompts two are the same by chance once in 37 million times
 
 
@@ -101,15 +102,26 @@ def _no_scores(options: Sequence[str]) -> tuple[OptionScore, ...]:
 
 
 def _letters(row: RowPrompt, *, shares: bool) -> int:
-    total = len(row.shared) if shares else 0
-    previous = ""
-    # Of two cells that begin alike the engine reads the beginning once; sorted, those are side by side.
-    for cell in sorted(row.cells, key=lambda cell: cell.text):
-        alike = len(os.path.commonprefix([previous, cell.text]))  # noqa: RUF071  # letter by letter, as is meant
-        before = len(cell.text) + (-alike if shares else len(row.shared))
-        previous = cell.text
-        options = sum(len(option) + 2 for option in cell.options)
-        total += options + before * (1 if shares else len(cell.options))
-        if cell.unconditional is not None:
-            total += options + len(cell.unconditional) * (1 if shares else len(cell.options))
+    if shares:
+        asked = [cell.text + option[:-_LAST] for cell in row.cells for option in cell.options]
+        without = [(cell.unconditional, cell.options) for cell in row.cells if cell.unconditional is not None]
+        return (
+            len(row.shared)
+            + _letters_once(asked)
+            + _letters_once([text + option[:-_LAST] for text, options in without for option in options])
+        )
+    return sum(
+        sum(len(option) + 2 for option in cell.options) + len(before) * len(cell.options)
+        for cell in row.cells
+        for before in (row.shared + cell.text, cell.unconditional)
+        if before is not None
+    )
+
+
+def _letters_once(texts: Iterable[str]) -> int:
+    """What texts begin with alike is read once; sorted, those are side by side."""
+    total, previous = 0, ""
+    for text in sorted(texts):
+        total += len(text) - len(os.path.commonprefix([previous, text]))  # noqa: RUF071  # letter by letter, as is meant
+        previous = text
     return total

@@ -10,6 +10,7 @@ from django.core.cache import caches
 from django.db.models import Count, QuerySet
 
 from annotation.doors import judges_at_work
+from annotation.evidence.lines import without_gaps
 from annotation.models import Assignment, Column, Label, Rater, Row, Sheet, Study
 from annotation.queries.warnings import warned
 from recipes.cooking.vocabulary import INGREDIENT
@@ -43,7 +44,7 @@ def tables_of(study: Study, *, rater: str = "", sheets: Iterable[int] | None = N
                     instructions=tuple(column.facets.get("instruction", "") for column in columns),
                     cells=said.get(row.pk, {}),
                     ingredients=_texts(row, INGREDIENT),
-                    recipe=tuple(block.text for block in row.blocks if block.kind != INGREDIENT),
+                    recipe=tuple(block.text for block in without_gaps(row.blocks) if block.kind != INGREDIENT),
                     source=source.record if source else "",
                 )
             )
@@ -51,7 +52,7 @@ def tables_of(study: Study, *, rater: str = "", sheets: Iterable[int] | None = N
 
 
 def _texts(row: Row, kind: str) -> tuple[str, ...]:
-    listed = tuple(block.text for block in row.blocks if block.kind == kind)
+    listed = tuple(block.text for block in without_gaps(row.blocks) if block.kind == kind)
     if listed:
         return listed
     named = row.facets.get("ingredients", [])

@@ -40,7 +40,7 @@ def write_archive(
     """Write the ZIP: `write_report`, then `write_labels`."""
     with opened(out) as files:
         card = write_report(files, contents, table, origin, about=about)
-        write_labels(files, table, card, about=about)
+        write_labels(files, table, card, computed=table, about=about)
 
 
 @contextmanager
@@ -101,6 +101,7 @@ def write_labels(
     table: LabelTable,
     card: str,
     *,
+    computed: LabelTable,
     about: Sequence[RowAbout] = (),
     questions: Sequence[str] = (),
     certificates: Mapping[str, str] | None = None,
@@ -114,6 +115,7 @@ def write_labels(
 
     Args:
         card: what `write_report` gave.
+        computed: the table as the contents were made of it.
         about: what each row of the table is called, and where it is found; a file of their own where it is known.
         questions: whose labels go in, as "section.question"; none means all.
         certificates: file name -> content, of the study's judges.
@@ -137,7 +139,7 @@ def write_labels(
     files.add("labels/label-studio.json", long_form.label_studio(table, questions, about, blocks))
     files.add("labels/label-studio.xml", texts.labelling_config(table, has_texts=blocks is not None))
     progress(95, _("labels"))
-    files.add("label-table.json", table.content_parts())
+    files.add("label-table.json", computed.content_parts())
     if about:
         files.add("rows.csv", labels_csv(long_form.rows_header(table), long_form.row_records(table, about)))
     for name, content in (certificates or {}).items():

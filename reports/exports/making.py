@@ -26,7 +26,7 @@ from reports.exports.archive import Progress, opened, write_labels, write_report
 from reports.exports.texts import Origin
 from reports.frozen.recomputing import labels_of
 from reports.frozen.versions import code_version, library_versions
-from reports.hiring.queries import certificates_of
+from reports.hiring.queries import certificates_of, with_decided
 from reports.models import Export, Report
 from reports.numbers.waiting import in_a_worker
 
@@ -77,17 +77,21 @@ def make_file(export: Export, path: Path, progress: Progress) -> None:
     filters = Filters.from_json(export.filters)
     with translation.override(export.language):
         report = export.report
-        table = labels_of(report) if report else queries.label_table(export.study, filters, notes=True, frequent=True)
+        if report:
+            table = computed = labels_of(report)
+        else:
+            computed = queries.label_table(export.study, filters, notes=True, frequent=True)
+            table = with_decided(computed, export.study)
         about = queries.rows_about(export.study, table)
         if export.form == Export.Form.ZIP:
             if report:
                 contents = read_contents(report.results)
             else:
                 with in_a_worker():
-                    contents = contents_from(table, filters, export.language)
+                    contents = contents_from(computed, filters, export.language)
             before = filters.moment or (report.created_at if report else None)
             origin = replace(
-                origin_of(report, table, contents, filters),
+                origin_of(report, computed, contents, filters),
                 licence=export.study.licence,
                 has_texts=export.study.publishes_texts,
                 contact=export.study.published_contact,
@@ -106,6 +110,7 @@ def make_file(export: Export, path: Path, progress: Progress) -> None:
                     files,
                     table,
                     card,
+                    computed=computed,
                     about=about,
                     questions=filters.questions,
                     certificates=certificates,

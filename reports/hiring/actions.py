@@ -175,12 +175,12 @@ def certify(
     name = queries.question_name(question)
     if name not in queries.answered_questions(study, rater):
         raise Refused(words.not_answered(rater.code, question))
-    _keep_parts(split)
+    parts = _keep_parts(split)
     judge = queries.judge_behind(rater)
     if judge is not None and (seen := queries.seen_test_rows(judge, split)).all:
         raise Refused(words.was_fitted(rater.code, seen, split.study.scheme.parsed.words.translated()))
     table = queries.study_table(study, judges=[rater.code], question=name)
-    names, parts = queries.row_names(study), queries.parts_of(study, split)
+    names = queries.row_names(study)
     looks = queries.looks_at(study)
     request: dict[str, Any] = {
         "judge": rater.code,
@@ -271,14 +271,15 @@ def _claim(document: str) -> dict[str, Any]:
     return {**told, "issued": told["issued"]["until"], "looks_before": None}
 
 
-def _keep_parts(split: Split) -> None:
-    """Store the parts of rows that came since the split was drawn."""
+def _keep_parts(split: Split) -> dict[int, bool]:
+    """Store the parts of rows that came since the split was drawn. Returns those of all, as `parts_of`."""
     parts = queries.parts_of(split.study, split)
     known = set(split.rows.values_list("row_id", flat=True))
     SplitRow.objects.bulk_create(
         (SplitRow(split=split, row_id=pk, test=test) for pk, test in parts.items() if pk not in known),
         batch_size=_CHUNK,
     )
+    return parts
 
 
 @transaction.atomic

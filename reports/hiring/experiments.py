@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from django.db.models import Q
 
 from annotation.models import Assignment, Column, Experiment, ExperimentSeat, Label, Question, Rater, Study
 from annotation.queries.experiments import Seat
@@ -198,10 +199,9 @@ def _effects(experiment: Experiment, done: list[ExperimentSeat], question: Quest
     gold: dict[tuple[int, int], int] = {}
     blind: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
     others = of_question.filter(
-        assignment__rater__kind__in=[Rater.Kind.PERSON, Rater.Kind.GOLD],
+        Q(assignment__rater__kind=Rater.Kind.PERSON, exposed=False) | Q(assignment__rater__kind=Rater.Kind.GOLD),
         assignment__state=Assignment.State.SUBMITTED,
         assignment__repeat=1,
-        exposed=False,
         drafted_from=None,
     )
     for kind, who, row, column, option in others.values_list(

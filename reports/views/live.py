@@ -24,6 +24,7 @@ from reports.data.cells import study_data
 from reports.exports import labels as long_form
 from reports.exports.wide import wide
 from reports.forms import FiltersForm, not_understood
+from reports.hiring.queries import with_decided
 from reports.live import Live
 from reports.numbers.report import StudyReport, compute
 from reports.views.pages import cells_csv, cells_page, figure_response, kept
@@ -84,7 +85,7 @@ def _labels(study: Study, filters: Filters) -> tuple[tuple[str, ...], Iterator[t
     has seen the label table alone knows."""
     if filters.moment is None and filters.seen != LEAVE_OUT:
         return exported_labels.header(study), exported_labels.lines(study, filters)
-    table = queries.label_table(study, replace(filters, normalisations={}), notes=True)
+    table = with_decided(queries.label_table(study, replace(filters, normalisations={}), notes=True), study)
     told = table, filters.questions, queries.rows_about(study, table)
     return long_form.header(table), chain(long_form.records(*told), long_form.skipped(*told))
 

@@ -11,6 +11,7 @@ from annotation.evidence.lines import laid_out, lines_of, paragraphs_of
 from annotation.exchange.rows_and_columns import import_rows
 from annotation.models import Row, Study
 from annotation.scheme.spec import load_scheme
+from annotation.views import work
 from judges.methods.prompt_files import load_prompt
 from judges.methods.prompt_texts import row_text
 from judges.models import Judge
@@ -155,12 +156,24 @@ def test_what_a_judge_reads_has_no_empty_lines(study: Study) -> None:
     assert [block.text for block in read] == lines_of(CODE)
 
 
-@pytest.mark.parametrize("scheme", [studies.SCHEME, DOWN], ids=["words are marked", "lines are asked about"])
-def test_where_others_go_by_lines_texts_are_their_lines_alone(study: Study, scheme: str) -> None:
-    """However they come, and where such a scheme takes the place of another one."""
-    others = builders.study("others", of=builders.scheme(scheme))
+def test_a_text_that_is_read_down_keeps_its_empty_lines_and_its_lines_are_found(study: Study) -> None:
+    """It lost them, where criteria stand below each other too, and no column is a line of the text."""
+    actions.change_scheme(study=study, spec=load_scheme(DOWN), source=DOWN)
     import_rows(study=study, rows=table(written(CODE)))
-    actions.change_scheme(study=study, spec=load_scheme(scheme), source=scheme)
+    row = Row.objects.get()
+    assert "\n".join(block.text for block in row.blocks) == CODE
+
+    section = study.scheme.sections.get()
+    line = actions.add_column(sheet=row.sheet, section=section, spec=section.spec, facets={"step": "Done."})
+    [(_block, *_place, kind, _share)] = work.evidence_of(row)["hits"][line.pk]["step"]
+    assert kind == work.LINE
+
+
+def test_where_words_are_marked_texts_are_their_lines_alone(study: Study) -> None:
+    """However they come, and where such a scheme takes the place of another one."""
+    others = builders.study("others", of=builders.scheme(studies.SCHEME))
+    import_rows(study=study, rows=table(written(CODE)))
+    actions.change_scheme(study=study, spec=load_scheme(studies.SCHEME), source=studies.SCHEME)
     import_rows(study=others, rows=table(written(CODE)))
     actions.add_row(sheet=others.sheets.get(), name="2", evidence=paragraphs_of(CODE))
     for row in Row.objects.all():

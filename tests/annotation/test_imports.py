@@ -200,6 +200,22 @@ def exported(study: Study) -> str:
     return "".join(safe_lines(label_header(study), exported_labels(study)))
 
 
+def test_gold_that_was_decided_in_the_lens_is_exposed_where_it_is_brought(leases: Leases) -> None:
+    """It counted there as gold from a file, though whoever decided had seen what the judge said."""
+    builders.label(leases.judges[0], {("Pay rent", "stated"): "stated"})
+    label = Label.objects.get()
+    gold = Rater.objects.create(study=leases.study, kind=Rater.Kind.GOLD, code="gold")
+    builders.label(builders.assignments(gold, leases.sheet)[1], {("Pay rent", "stated"): "stated"})
+    cell = {"row": label.assignment.row, "column": label.column, "question": label.question}
+    actions.adjudicate(**cell, option=label.option, by=leases.manager)
+    other = builders.study("other", of=leases.study.scheme)
+
+    labels_in(other, exported(leases.study))
+
+    golden = Label.objects.filter(assignment__rater__study=other, assignment__rater__kind=Rater.Kind.GOLD)
+    assert list(golden.order_by("assignment__row__position").values_list("exposed", flat=True)) == [True, False]
+
+
 def test_an_export_reads_back_as_the_same_labels(leases: Leases) -> None:
     builders.label(leases.annas[0], note="=HYPERLINK(1)")
     builders.label(leases.boriss[0], {("Inspect", "act"): "found", ("Inspect", "strictness"): "1"})

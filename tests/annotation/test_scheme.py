@@ -350,6 +350,7 @@ ODD = {
     "no date": ("title: T\nsource: 2024-99-99\n", 2, "a value cannot be read"),
     "long number": ("title: T\nversion: 1" + ":59" * 50_000, 2, "a number has at most 40 digits"),
     "NUL": ("title: T\nsource: a\0b\n", 2, "a character that is no text"),
+    "NUL below old line ends": ("title: T\rsource: a\0b\r", 2, "a character that is no text"),
     "half a surrogate pair": ('title: T\nsource: "\\ud83d"\n', 2, "a character that is no text"),
     "a question mark between braces": (
         "title: T\nsections: [{title: How good?}]",

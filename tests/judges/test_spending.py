@@ -410,6 +410,24 @@ def test_what_cells_begin_with_alike_is_counted_once() -> None:
     assert heard.letters(shares=False) > 6 * len(evidence)
 
 
+def test_the_prompt_without_evidence_is_counted_once_too() -> None:
+    """It was counted with each cell, so that twice as much was said as was read."""
+    without = "Is this task in the recipe, yes or no? Answer:"
+    cells = tuple(CellPrompt(f"Task: {task}\nAnswer:", ("Yes", "No"), without) for task in ("fold", "boil", "bake"))
+    heard = Overheard()
+    heard.rows = [RowPrompt("", cells)]
+    assert len(without) < heard.letters(shares=True) < len(without) + 50
+    assert heard.letters(shares=False) > 6 * len(without)
+
+
+def test_what_a_chat_template_adds_is_counted(leases: Leases, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run by SmolLM2, a judge of the demo read a tenth more than was said."""
+    judge = helpers.rating_judge("nobody/model", chat_template=True)
+    found = estimating.estimate(leases.study, judge)
+    monkeypatch.setattr(estimating, "TOKENS_A_CHAT", 0)
+    assert found.spent.read - estimating.estimate(leases.study, judge).spent.read == 20 * found.cells
+
+
 # --- a form by the method ---------------------------------------------------------------------------------------------
 
 

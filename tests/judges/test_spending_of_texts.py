@@ -160,7 +160,7 @@ def test_before_an_extraction_its_page_says_what_it_would_take(
     before = estimate(leases.study, by)
     assert (before.rows, before.cells, before.spent.written, before.measured) == (2, 2, 2 * 50, False)
     letters = sum(len(extracting.asked_of(by, row).prompts["paragraph"]) for row in leases.sheet.rows.all())
-    assert before.spent.read == round(letters / 3.5)
+    assert before.spent.read == round(letters / 3.5) + 2 * 20
     page = manager.get(f"/studies/{leases.study.slug}/judges/extractors/{by.pk}/").content.decode()
     for said in ("<strong>2</strong> clauses", "At most about", 'name="most_cost"', "2 USD read"):
         assert said in page
@@ -215,7 +215,7 @@ def test_texts_pause_at_their_limit_and_go_on_with_a_higher_one(
         study=study, names=queries.names_of(study), models=[model],
         wanted=generations.wanted(replace(generations.GENERAL, wordings=("How is $name made?",)), longest=50),
     )  # fmt: skip
-    assert (estimated.read, estimated.tokens) == (round(letters / 3.5), 4 * 50)
+    assert (estimated.read, estimated.tokens) == (round(letters / 3.5) + 4 * 20, 4 * 50)
     assert "At most about <strong>0.002 USD</strong>" in told
     assert "in USD" in browser.get(f"{base}new/").content.decode()
     address = browser.post(f"{base}new/", form).headers["Location"]

@@ -121,6 +121,22 @@ def manage(env: Mapping[str, str], *command: str) -> str:
     return done.stdout
 
 
+@pytest.mark.once
+def test_a_backup_names_the_commit_of_the_code(db: None, folders: Path, settings: Settings, capsys: Any) -> None:
+    def told() -> str:
+        call_command("backup", str(folders / "palate.zip"))
+        capsys.readouterr()
+        call_command("restore", "--check", str(folders / "palate.zip"))
+        return str(capsys.readouterr().out)
+
+    settings.PALATE_COMMIT = "0123abc"
+    assert "(commit 0123abc): " in told()
+    settings.PALATE_COMMIT = ""
+    if (ROOT / ".git").exists():
+        head = subprocess.check_output(["git", "rev-parse", "HEAD"], cwd=ROOT, text=True).strip()
+        assert f"(commit {head}" in told()
+
+
 def moved(file: Path, again: Path, env: Mapping[str, str]) -> set[str]:
     """Restore into an installation of its own and back that up; the tables that differ."""
     assert "the digests are those of the backup" in manage(env, "restore", str(file))

@@ -7,6 +7,7 @@ import gzip
 import io
 import random
 import re
+import tracemalloc
 import zipfile
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recipes.cooking.pages import Page, PageRefused, read_files, read_folder, read_page
+from recipes.cooking.pages.reading import count_pages
+from tests.annotation.marked.studies import many_files
 from tests.recipes.test_documents import LINES, SHOWN, page, recipe, script
 
 GOOD = page(SHOWN)
@@ -261,3 +264,17 @@ def test_read_page_reads_or_refuses_a_cut_page(cut: int):
         assert found.ingredients[0] == LINES[0]
     else:
         assert cut < len(GOOD)
+
+
+def test_a_long_list_of_files_is_not_read() -> None:
+    """It was in memory, nine times as long, before the pages were counted."""
+    data = many_files(200_000)
+    tracemalloc.start()
+    try:
+        assert count_pages([io.BytesIO(data)]) == 1
+        [refused] = read_files([("pages.zip", io.BytesIO(data))])
+        assert tracemalloc.get_traced_memory()[1] < 2 * len(data)
+    finally:
+        tracemalloc.stop()
+    assert isinstance(refused, PageRefused)
+    assert "split it" in refused.reason

@@ -228,6 +228,16 @@ def test_an_engine_that_has_more_is_asked_for_more(
 
 
 @pytest.mark.once
+def test_who_searches_without_an_engine_is_told_what_to_set_up(
+    web: RecipeWeb, sheet: Sheet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It named a file of the documentation, which the page does not lead to."""
+    monkeypatch.delenv("SEARXNG_URL")
+    with pytest.raises(Refused, match="sets SEARXNG_URL, or the key of an engine"):
+        actions.search_for_items(study=sheet.study, columns=list(sheet.columns.all()), documents=2, by=None)
+
+
+@pytest.mark.once
 def test_items_are_searched_for_by_name_and_given_to_who_is_to_label_them(web: RecipeWeb, sheet: Sheet) -> None:
     anna = builders.rater(sheet.study, builders.user("anna"))
     columns = list(sheet.columns.filter(name="saffron"))

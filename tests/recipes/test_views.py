@@ -401,6 +401,14 @@ def test_too_many_files_are_refused_with_advice(sheet: Sheet, manager: User, cli
     assert not sheet.rows.exists()
 
 
+@pytest.mark.parametrize("template", ["400.html", "403.html", "403_csrf.html", "404.html", "429.html", "500.html"])
+def test_the_page_of_an_error_leads_to_where_anybody_begins(template: str) -> None:
+    """It led managers to the work of annotators."""
+    drawn = render_to_string(template)
+    assert re.search(r'<a href="/">\w', drawn)
+    assert "Back to my work" not in drawn
+
+
 @pytest.mark.parametrize("template", ["400.html", "500.html"])
 def test_the_page_of_an_error_needs_no_request_and_finds_its_style_sheet(template: str) -> None:
     """By the plain name of the file: the page must be drawn also when the table of hashed names is what broke."""

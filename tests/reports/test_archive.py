@@ -255,6 +255,22 @@ def test_the_dataset_card_opens_at_the_hub(archive: zipfile.ZipFile) -> None:
     assert "A_2" in card.split("Simulated")[1]
 
 
+def test_gold_that_was_decided_in_the_lens_is_exposed_in_labels_and_changes_no_number(study: Study) -> None:
+    label = LabelModel.objects.filter(assignment__rater__kind="gold").select_related("assignment__row").first()
+    assert label is not None
+    cell = {"row": label.assignment.row, "column": label.column, "question": label.question}
+    annotating.adjudicate(**cell, option=label.option, reason="So it says.", by=builders.user("mara"))
+
+    with zipfile.ZipFile(export(study)) as archive:
+        lines = [json.loads(line) for line in archive.read("labels/labels.jsonl").splitlines()]
+        table = unpacked(zlib.compress(archive.read("label-table.json")))
+
+    of_gold = [line["exposed"] for line in lines if line["rater_kind"] == "gold"]
+    assert (sum(of_gold), sum(line["exposed"] for line in lines)) == (1, 1)
+    assert len(of_gold) > 1
+    assert not table.labels[:, 5].any()
+
+
 def test_the_dataset_card_has_the_licence_of_the_study(study: Study) -> None:
     def card() -> str:
         with zipfile.ZipFile(export(study)) as archive:

@@ -141,7 +141,12 @@ def search_for_items(
     """
     names = list(names) or list(engines.ready())
     if not names:
-        raise Refused(_("No search engine is set up here. See the environment variables in docs/retrieving.md."))
+        raise Refused(
+            _(
+                "No search engine is set up here. Who looks after this installation sets SEARXNG_URL, or the key of an "
+                "engine, in its environment. Results that were recorded elsewhere can be used without one."
+            )
+        )
     sections = tuple(sorted({column.section.key for column in columns}))
     asked = [Asked(one.sheet, name, queries.query_of(one.sheet, one), one) for one in columns for name in names]
     given = [Given(rater, sections) for rater in raters]

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
+from base import zips
 from base.sentences import gettext as _
 from base.sentences import gettext_noop
 from recipes.cooking.pages import library, outline, packed, structured
@@ -149,7 +150,7 @@ def count_pages(streams: Iterable[BinaryIO]) -> int:
     n = 0
     for stream in streams:
         try:
-            with zipfile.ZipFile(stream) as archive:
+            with zips.opened(stream) as archive:
                 n += sum(not member.is_dir() and _is_page_name(member.filename) for member in archive.infolist())
         except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError):
             n += 1
@@ -207,8 +208,11 @@ def _read_or_refuse(name: str, stream: BinaryIO, max_bytes: int) -> Page | PageR
 
 def _read_archive(name: str, stream: BinaryIO, max_bytes: int) -> Iterator[Page | PageRefused]:
     try:
-        archive = zipfile.ZipFile(stream)
+        archive = zips.opened(stream)
         members = [member for member in archive.infolist() if not member.is_dir() and _is_page_name(member.filename)]
+    except zips.TooManyFiles:
+        yield PageRefused(name, _("holds more files than can be read at once; split it."))
+        return
     except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError):
         yield PageRefused(name, _("is a damaged ZIP archive; nothing in it could be read. Pack it again."))
         return

@@ -22,6 +22,7 @@ from reports.hiring.queries.labels import (
     answer_key,
     question_name,
     study_table,
+    with_decided,
 )
 from reports.hiring.queries.sharing import (
     option_shares,

@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from django.db.models import OuterRef, QuerySet, Subquery
 
 from annotation.answers import kind_of
 from annotation.answers.codes import VALUE
-from annotation.models import Label, LabelEvent, Question, Rater, Study
+from annotation.models import Label, Question, Rater, Study
+from annotation.queries.gold import with_decider
 from annotation.scheme.spec import QuestionSpec
 from reports.data.arrays import INCLUDE, Filters
 from reports.data.label_table import LabelTable
@@ -24,18 +24,10 @@ def study_table(study: Study, *, judges: Collection[str] = (), question: str = "
     Gold that somebody decided in the lens is exposed there: they saw what others, judges too, had said."""
     questions = (question,) if question else ()
     filters = Filters(judges=tuple(judges), questions=questions, submitted_only=True, apart=INCLUDE)
-    return _with_decided(label_table(study, filters), study)
+    return with_decided(label_table(study, filters), study)
 
 
-def with_decider(gold: QuerySet[Label]) -> QuerySet[Any]:
-    """Labels of the gold with `decided_by`: who decided in the lens; None where the answer came from a file."""
-    cell = {name: OuterRef(name) for name in ("assignment", "column", "question")}
-    last = LabelEvent.objects.filter(**cell).order_by("-pk").values("by")[:1]
-    decided: QuerySet[Any] = gold.annotate(decided_by=Subquery(last))
-    return decided
-
-
-def _with_decided(table: LabelTable, study: Study) -> LabelTable:
+def with_decided(table: LabelTable, study: Study) -> LabelTable:
     """The table with that gold as exposed. One query where it has labels of the gold."""
     golden = [place for place, rater in enumerate(table.raters) if rater.kind == Rater.Kind.GOLD]
     of_gold = np.flatnonzero(np.isin(table.assignments.rater[table.labels[:, 0]], golden))
@@ -51,9 +43,11 @@ def _with_decided(table: LabelTable, study: Study) -> LabelTable:
         (rows.get((sheet, row)), columns.get((sheet, section, position)), questions.get(f"{section}.{key}"))
         for sheet, row, section, position, key in in_the_lens.values_list(*where, "question__key")
     }
+    if not decided:
+        return table
     labels = table.labels.copy()
     of_row = table.assignments.row
-    for place in of_gold.tolist() if decided else ():
+    for place in of_gold.tolist():
         assignment, column, question = labels[place, :3].tolist()
         if (int(of_row[assignment]), column, question) in decided:
             labels[place, 5] = 1

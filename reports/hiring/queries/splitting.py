@@ -9,9 +9,9 @@ from typing import Any
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotation.models import Assignment, Label, Rater, Row, Study
+from annotation.queries.gold import with_decider
 from judges.lineage.queries import examples_of, origins_behind, rows_behind
 from judges.models import FittedCalibration, Judge, Origin
-from reports.hiring.queries.labels import with_decider
 from reports.models import Split, TakeoverRow, TestLook
 
 Name = tuple[str, str]  # title of a sheet, name of a row
@@ -140,7 +140,7 @@ def _labelled(study: Study) -> set[int]:
     without a look at others' labels and without a draft. Two queries."""
     said = Label.objects.filter(assignment=OuterRef("pk"), preset=False)
     by_people = Q(Exists(said.filter(exposed=False, drafted_from=None)), rater__kind=Rater.Kind.PERSON)
-    gold = Q(Exists(with_decider(said).filter(decided_by=None)), rater__kind=Rater.Kind.GOLD)
+    gold = Q(Exists(with_decider(said).filter(exposed=False, decided_by=None)), rater__kind=Rater.Kind.GOLD)
     known = Assignment.objects.filter(by_people | gold, rater__study=study, state=Assignment.State.SUBMITTED, repeat=1)
     return set(known.values_list("row_id", flat=True)) - rows_left_out(study)
 

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Exists, OuterRef, QuerySet, Subquery
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
 from annotation.models import Assignment, ExperimentSeat, Label, Look, Rater
-from reports.hiring.queries.labels import answer_key, key_of_code, with_decider
+from annotation.queries.gold import with_decider
+from reports.hiring.queries.labels import answer_key, key_of_code
 from reports.hiring.queries.splitting import groups_of
 from reports.models import Accepted, Certificate, Split, TakeoverRow
 
@@ -23,12 +24,12 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Supervised:
     """A drawn document that counts: of its accepted cells that people could judge, how wrong each is, 0 to 1; and how
-    many they could not. finished_at: when it was submitted; None where nobody who has it can judge it any more."""
+    many they could not. finished_at: when it was submitted, or since when nobody who has it can judge it any more."""
 
     row: int
     wrong: tuple[float, ...]
     unjudged: int
-    finished_at: datetime | None
+    finished_at: datetime
 
 
 def supervised(certificate: Certificate) -> list[Supervised]:
@@ -38,7 +39,7 @@ def supervised(certificate: Certificate) -> list[Supervised]:
     What a person said after a look at others' labels, or began as a draft, does not count. Right is what it was in the
     test (`hiring.cells`): gold where it is decided, else what most people said, in equal parts where several answers
     were equally frequent. Gold that was decided in the lens makes no cell count alone, there as here, since it may have
-    been decided because of the judge's answer; gold from a file does.
+    been decided because of the judge's answer; gold from a file does, unless the file says that it is such.
 
     A document in which nobody could judge a cell is there as well, and a second time, further behind, if somebody could
     later. So is one that nobody who has it can judge any more (`_out_of_hand`).
@@ -63,13 +64,12 @@ def supervised(certificate: Certificate) -> list[Supervised]:
         judged_at.setdefault(row, at)
     gold = with_decider(said.filter(assignment__rater__kind=Rater.Kind.GOLD))
     alone: dict[int, dict[int, list[str]]] = defaultdict(dict)
-    for row, column, option, value, decided_by in gold.values_list(*cell, "decided_by"):
+    for row, column, option, value, exposed, decided_by in gold.values_list(*cell, "exposed", "decided_by"):
         if column in answers.get(row, ()):
             answers[row][column] = [answer_key(spec, option, value)]
-        elif decided_by is None:
+        elif not exposed and decided_by is None:
             alone[row][column] = [answer_key(spec, option, value)]
-    without = _without_answer(certificate, drawn)
-    in_order = _in_order(judged_at, _out_of_hand(certificate, drawn) | without)
+    in_order = _in_order(judged_at, _out_of_hand(certificate, drawn) | _without_answer(certificate, drawn))
     accepted = Accepted.objects.filter(
         takeover__certificate=certificate, assignment__row__in={row for _at, row, _judged in in_order}
     )
@@ -81,8 +81,7 @@ def supervised(certificate: Certificate) -> list[Supervised]:
         cells, by_column = sorted(of_rows[row].items()), {**alone.get(row, {}), **(answers[row] if judged else {})}
         wrong = tuple(_wrong(code, by_column[column]) for column, code in cells if column in by_column)
         if cells:
-            finished_at = at if judged or row in without else None
-            found.append(Supervised(row, wrong, len(cells) - len(wrong), finished_at))
+            found.append(Supervised(row, wrong, len(cells) - len(wrong), at))
     return found
 
 
@@ -121,10 +120,12 @@ def _out_of_hand(certificate: Certificate, drawn: QuerySet[TakeoverRow, Any]) ->
     """Row -> since when nobody who has it could judge it: each looked at others' labels of its sheet before they
     submitted it, and had answered the question nowhere until then. Whether they look they decide before they see what
     the judge said there, so what is left out does not depend on it, as it would if their submitting counted. Whoever
-    gets it later and has not looked can judge it again. One query.
+    gets it later and has not looked can judge it again. Whoever lost it with its row had it until then. One query.
     """
-    work = Assignment.objects.filter(row__in=drawn, rater__kind=Rater.Kind.PERSON, repeat=1)
-    work = work.exclude(state=Assignment.State.WITHDRAWN).order_by()
+    with_its_row = Q(started_at=None, handed_to=None, row__withdrawn_at__isnull=False)
+    work = Assignment.objects.filter(
+        ~Q(state=Assignment.State.WITHDRAWN) | with_its_row, row__in=drawn, rater__kind=Rater.Kind.PERSON, repeat=1
+    ).order_by()
     look = Look.objects.filter(sheet=OuterRef("row__sheet"), user=OuterRef("rater__user"))
     by_themselves = Label.objects.filter(
         assignment=OuterRef("pk"), question=certificate.question_id, preset=False, exposed=False, drafted_from=None
@@ -212,8 +213,7 @@ def _waited_for(certificate: Certificate, found: Iterable[Supervised]) -> list[t
     withdrawn before somebody had finished them. One query."""
     finished_at: dict[int, datetime] = {}
     for one in found:  # in the order in which they were finished
-        if one.finished_at is not None:
-            finished_at.setdefault(one.row, one.finished_at)
+        finished_at.setdefault(one.row, one.finished_at)
     accepted = Accepted.objects.filter(takeover=OuterRef("takeover"), assignment__row=OuterRef("row"))
     drawn = _drawn(certificate).filter(Exists(accepted)).order_by("takeover", "row")
     return [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import struct
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -69,6 +70,14 @@ def packed(files: Mapping[str, bytes], method: int = zipfile.ZIP_STORED) -> byte
         for path, data in files.items():
             archive.writestr(path, data)
     return out.getvalue()
+
+
+def many_files(n: int) -> bytes:
+    """A ZIP whose list has so many files, and says that it has none."""
+    one = packed({"a": b""})
+    at, end = one.index(b"PK\x01\x02"), one.index(b"PK\x05\x06")
+    listed = one[at:end] * n
+    return one[:at] + listed + struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 0, 0, len(listed), at, 0)
 
 
 def bring_rows(to: Study, data: bytes, name: str = "anna.jsonl") -> Imported:

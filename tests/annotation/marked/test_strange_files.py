@@ -17,11 +17,11 @@ from annotation.exchange.marked import webanno_tsv
 from annotation.exchange.marked.texts import MarkedText
 from annotation.exchange.row_imports import ImportRefused
 from annotation.exchange.tables import Problems, TableError
-from annotation.exchange.zips import size_unpacked
+from annotation.exchange.zips import is_hidden, size_unpacked
 from annotation.models import Row
 from tests import builders
 from tests.annotation.marked import studies
-from tests.annotation.marked.studies import TEXT, UNITS, bring, bring_rows, lines, packed, said
+from tests.annotation.marked.studies import TEXT, UNITS, bring, bring_rows, lines, many_files, packed, said
 
 pytestmark = pytest.mark.once
 
@@ -358,6 +358,30 @@ def test_a_zip_of_a_version_to_come(how: Any) -> None:
     for name in ("news.zip", "news.xlsx"):
         with pytest.raises(TableError):
             how(io.BytesIO(data), name=name, max_bytes=2**20)
+
+
+@pytest.mark.parametrize("how", [open_labels, open_rows])
+def test_a_long_list_of_files_is_not_read(how: Any) -> None:
+    """Nine times as much as it takes in the file was in memory before the files were counted."""
+    data = many_files(200_000)
+    tracemalloc.start()
+    try:
+        with pytest.raises(TableError, match="holds more files than can be read at once"):
+            how(io.BytesIO(data), name="news.zip", max_bytes=50 * 2**20)
+        with pytest.raises(TableError):
+            how(io.BytesIO(data), name="news.xlsx", max_bytes=50 * 2**20)
+        assert size_unpacked(io.BytesIO(data)) == len(data)
+        assert tracemalloc.get_traced_memory()[1] < 3 * len(data)
+    finally:
+        tracemalloc.stop()
+
+
+def test_paths_that_begin_at_the_folder_they_were_packed_in() -> None:
+    """They were taken for hidden files, and the ZIP for empty."""
+    of_brat = packed({"./1.txt": b"Ann", "./1.ann": b"T1\tPER 0 3\tAnn\n"})
+    table = open_labels(io.BytesIO(of_brat), name="news.zip", max_bytes=2**20)
+    assert [line.cells[table.header.index("row")] for line in table.lines(Problems("news.zip"))] == ["1"]
+    assert is_hidden(".git/1.txt")
 
 
 def test_files_of_a_zip_that_would_be_lost() -> None:

@@ -318,6 +318,14 @@ def test_what_a_certificate_costs_is_said_of_labels_that_are_read_once(world: Wo
     assert len(of_labels) == len(set(of_labels))
 
 
+def test_a_certificate_computes_once_which_documents_are_for_the_test(world: World) -> None:
+    actions.draw_split(study=world.study, unit="row", share=50, seed=3, by=None)
+    with CaptureQueriesContext(connection) as asked:
+        certified(world)
+    of_parts = [one["sql"] for one in asked if '"test"' in one["sql"] and 'FROM "reports_splitrow"' in one["sql"]]
+    assert len(of_parts) == 2  # the other is of what the judge came from, by a door
+
+
 def test_test_documents_that_could_still_be_labelled(world: World) -> None:
     actions.draw_split(study=world.study, unit="row", share=50, seed=3, by=None)
     size = size_of_test(world)
@@ -558,12 +566,25 @@ def test_a_document_that_only_people_who_had_looked_can_label_holds_no_sheet_up(
     assert (seen.n_finished, seen.n_cells) == (1, n_others * simulated.CELLS)
     assert (seen.n_unjudged, seen.n_wrong) == (simulated.CELLS, 0)
 
-    # What they submit then changes nothing, and neither does its withdrawal.
+    # What they submit then changes nothing.
     world.say(last, wrong=1.0)
     assert vars(queries.supervision_of(certificate).watch) == vars(seen)
+
+
+@pytest.mark.parametrize("is_begun", [True, False])
+def test_what_was_finished_by_a_look_stays_when_it_is_withdrawn(is_begun: bool) -> None:
+    """Its cells went out of the sheet, which was as it was finished no more."""
+    world, certificate, last, _n_others = all_but_one_of_a_sheet()
+    annotating.note_look(sheet=last.row.sheet, user=world.people[1].user)
+    before = queries.supervision_of(certificate)
+    assert before.watch.n_unjudged == simulated.CELLS
+    if is_begun:
+        world.say(last, wrong=1.0)
+
     annotating.withdraw_row(row=last.row, reason="Its page is gone.", by=world.manager)
-    said = queries.supervision_of(certificate)
-    assert (said.watch.n_finished, said.n_drawn) == (1, 2)
+
+    after = queries.supervision_of(certificate)
+    assert (vars(after.watch), after.n_drawn) == (vars(before.watch), before.n_drawn)
 
 
 def test_a_withdrawn_document_that_was_labelled_after_a_look_holds_no_sheet_up() -> None:
@@ -639,6 +660,13 @@ def test_gold_alone_counts_in_supervision_as_in_a_test(world: World) -> None:
     close_gold([assignment])
     assert known() == {second.name}
     assert [(one.wrong, one.unjudged) for one in queries.supervised(certificate)] == [((0.0,), simulated.CELLS - 1)]
+
+    # A file that says that it was decided in the lens, of another study, is believed.
+    label = Label.objects.filter(assignment=assignment, column=second)
+    label.update(exposed=True)
+    assert known() == set()
+    assert [(one.wrong, one.unjudged) for one in queries.supervised(certificate)] == [((), simulated.CELLS)]
+    label.update(exposed=False)
 
     carla = builders.rater(world.study, builders.user("carla"))
     world.say(world.assign(carla, [row])[0])
