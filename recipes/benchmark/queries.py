@@ -158,16 +158,17 @@ _IN_REPORTS = 10
 
 def words_for_report(study: Study, rows: Sequence[int]) -> list[FrequentEntry]:
     """What generators write most in these rows: in all of them, and in those of each word of the facet that makes
-    sheets, or else of the first of an instruction. Nothing where the study rates no written texts. At most one query
-    for each five hundred rows, and one."""
+    sheets, or else of the first of an instruction. Rows of which nobody is named who wrote them, as instructions, have
+    none. At most one query for each five hundred rows, and one."""
     of = study.scheme.parsed.benchmark
-    if of is None or study.derived_from_id is None:
+    if of is None:
         return []
     facet = named_by(of)
     tallies: dict[str, dict[str, words.Tally]] = {}  # of a word of the facet, by generator
     names = words_of_facet(study, facet)
     for start in range(0, len(rows), 500):
         some = Row.objects.filter(pk__in=rows[start : start + 500], withdrawn_at=None)
+        some = some.filter(facets__has_key=of.generator)
         for said, evidence in some.values_list("facets", "evidence"):
             word = facet_word(said.get(facet, ""))
             generator = facet_word(said.get(of.generator, ""))

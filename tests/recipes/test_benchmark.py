@@ -396,6 +396,17 @@ def test_a_table_of_words_that_was_frozen_before_says_what_it_left_out() -> None
     assert all(len(line) == 5 for line in json.loads(before.content)["frequent"])  # byte by byte as it was
 
 
+@pytest.mark.django_db
+def test_reports_have_the_words_of_texts_that_were_imported_with_their_generators() -> None:
+    study = rice_of_two_cuisines()
+    Study.objects.filter(pk=study.pk).update(derived_from=None)
+    [sheet] = study.sheets.filter(title="Thai")
+    actions.add_row(sheet=sheet, name="an instruction", evidence=[], facets={"cuisine": "Thai", "dish": "Stew"})
+    [everything, *each] = queries.label_table(study, Filters(), frequent=True).frequent
+    assert (everything.generator, everything.texts, everything.words[0]) == ("gpt", 2, ("cook", 2, 2))
+    assert {one.generator for one in each} == {"gpt"}
+
+
 # --- pages ------------------------------------------------------------------------------------------------------------
 
 
