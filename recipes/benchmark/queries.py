@@ -38,6 +38,15 @@ def has_pairs(study: Study) -> bool:
     return Study.objects.filter(derived_from=study, derivation__deriver=pairs.OF_ROWS).exists()
 
 
+def has_instructions(study: Study) -> bool:
+    """Of a benchmark, and not yet texts: those come in a study that is made of it, or by an import that says who wrote
+    them. One query at most."""
+    of = study.scheme.parsed.benchmark
+    if of is None or study.derived_from_id is not None:
+        return False
+    return not Row.objects.filter(sheet__study=study, facets__has_key=of.generator).exists()
+
+
 def is_of_texts(study: Study) -> bool:
     return study.scheme.slug == pairs.TEXTS
 
@@ -138,7 +147,7 @@ def frequent_words(
     of = study.scheme.parsed.benchmark
     if of is None:
         return {}
-    rows = Row.objects.filter(sheet__study=study, withdrawn_at=None)
+    rows = Row.objects.filter(sheet__study=study, withdrawn_at=None, facets__has_key=of.generator)
     chosen = rows.filter(Q(**{f"facets__{key}": word for key, word in facets.items()}) if facets else Q())
     texts: dict[str, list[str]] = {}
     names = set(words_of_facet(study, named_by(of)))
