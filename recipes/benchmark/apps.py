@@ -30,7 +30,7 @@ class Benchmark(packs.Pack):
             label=_("Words"),
             url_name="benchmark:words",
             roles={Role.MANAGER, Role.RESEARCHER},
-            fits=lambda study: study.scheme.parsed.benchmark is not None,
+            fits=lambda study: study.scheme.parsed.benchmark is not None and study.derived_from_id is not None,
         )
         doors.register_next(following.next_in)
         doors.register_setup_step(
