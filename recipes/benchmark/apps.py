@@ -1,21 +1,8 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.utils.translation import gettext_lazy as _
 
 from recipes import packs
-
-if TYPE_CHECKING:
-    from annotation.models import Study
-
-
-def _has_instructions(study: Study) -> bool:
-    return study.scheme.parsed.benchmark is not None and study.derived_from_id is None
-
-
-def _rates_texts(study: Study) -> bool:
-    return study.scheme.parsed.benchmark is not None and study.derived_from_id is not None
 
 
 class Benchmark(packs.Pack):
@@ -25,7 +12,8 @@ class Benchmark(packs.Pack):
         from annotation import doors
         from annotation.deriving.making import Deriver
         from annotation.models import Role
-        from recipes.benchmark import demo_study, deriver, pairs, queries
+        from annotation.queries import setup
+        from recipes.benchmark import demo_study, deriver, following, pairs, queries
         from reports import doors as report_doors
 
         doors.register_demo(demo_study.DEMO)
@@ -35,14 +23,25 @@ class Benchmark(packs.Pack):
             label=_("Instructions"),
             url_name="benchmark:instructions",
             roles={Role.MANAGER, Role.RESEARCHER},
-            fits=_has_instructions,
+            fits=lambda study: study.scheme.parsed.benchmark is not None and study.derived_from_id is None,
         )
         doors.register_tab(
             position=75,
             label=_("Words"),
             url_name="benchmark:words",
             roles={Role.MANAGER, Role.RESEARCHER},
-            fits=_rates_texts,
+            fits=lambda study: study.scheme.parsed.benchmark is not None and study.derived_from_id is not None,
+        )
+        doors.register_next(following.next_in)
+        doors.register_setup_step(
+            doors.SetupStep(
+                position=5,
+                label=_("Instructions"),
+                words=_("Add the instructions"),
+                url_name="benchmark:instructions",
+                is_done=setup.has_rows,
+                fits=queries.has_instructions,
+            )
         )
         report_doors.register_words(queries.words_for_report)
         doors.register_deriver(

@@ -38,6 +38,15 @@ def has_pairs(study: Study) -> bool:
     return Study.objects.filter(derived_from=study, derivation__deriver=pairs.OF_ROWS).exists()
 
 
+def has_instructions(study: Study) -> bool:
+    """Of a benchmark, and not yet texts: those come in a study that is made of it, or by an import that says who wrote
+    them. One query at most."""
+    of = study.scheme.parsed.benchmark
+    if of is None or study.derived_from_id is not None:
+        return False
+    return not Row.objects.filter(sheet__study=study, facets__has_key=of.generator).exists()
+
+
 def is_of_texts(study: Study) -> bool:
     return study.scheme.slug == pairs.TEXTS
 
@@ -138,7 +147,7 @@ def frequent_words(
     of = study.scheme.parsed.benchmark
     if of is None:
         return {}
-    rows = Row.objects.filter(sheet__study=study, withdrawn_at=None)
+    rows = Row.objects.filter(sheet__study=study, withdrawn_at=None, facets__has_key=of.generator)
     chosen = rows.filter(Q(**{f"facets__{key}": word for key, word in facets.items()}) if facets else Q())
     texts: dict[str, list[str]] = {}
     names = set(words_of_facet(study, named_by(of)))
@@ -158,16 +167,17 @@ _IN_REPORTS = 10
 
 def words_for_report(study: Study, rows: Sequence[int]) -> list[FrequentEntry]:
     """What generators write most in these rows: in all of them, and in those of each word of the facet that makes
-    sheets, or else of the first of an instruction. Nothing where the study rates no written texts. At most one query
-    for each five hundred rows, and one."""
+    sheets, or else of the first of an instruction. Rows of which nobody is named who wrote them, as instructions, have
+    none. At most one query for each five hundred rows, and one."""
     of = study.scheme.parsed.benchmark
-    if of is None or study.derived_from_id is None:
+    if of is None:
         return []
     facet = named_by(of)
     tallies: dict[str, dict[str, words.Tally]] = {}  # of a word of the facet, by generator
     names = words_of_facet(study, facet)
     for start in range(0, len(rows), 500):
         some = Row.objects.filter(pk__in=rows[start : start + 500], withdrawn_at=None)
+        some = some.filter(facets__has_key=of.generator)
         for said, evidence in some.values_list("facets", "evidence"):
             word = facet_word(said.get(facet, ""))
             generator = facet_word(said.get(of.generator, ""))

@@ -24,6 +24,7 @@ from recipes.pizza_commonsense.records import Table, TablesRefused, names
 PARTS = TRAIN, DEV, TEST = ("train", "dev", "test")
 ALL = "all"
 WAYS = WITHIN, APART, CHANCE = ("within", "apart", "chance")
+GIVEN = "given"  # drawn by nobody here
 # As the published parts: 744 and 84 of the 1087 recipes, and the rest.
 SHARES = {"train": 744 / 1087, "dev": 84 / 1087, "test": 259 / 1087}
 _CLOSE = 0.75  # cosine distance at which clusters are merged no more
@@ -91,17 +92,39 @@ def split(tables: Sequence[Table], *, seed: int, way: str = WITHIN, shares: Mapp
     )
 
 
-def in_part(tables: Sequence[Table], part: str, *, way: str, seed: int) -> list[Table]:
-    """The tables of a part of a split, or of `ALL`.
+def given(tables: Sequence[Table], parts: Mapping[str, Sequence[Table]]) -> Split:
+    """The split that published files make: a table is in the part that has it, by its id, or where it has none by its
+    ingredients and instructions; one that no part has is in none.
+
+    Raises:
+        TablesRefused: two parts have a table, or none has any.
+    """
+    part_of: dict[object, str] = {}
+    for part, known in parts.items():
+        for table in known:
+            if part_of.setdefault(_key(table), part) != part:
+                raise TablesRefused(_("“%(title)s” is in two parts.") % {"title": table.title[:80]})
+    places = {part: tuple(n for n, one in enumerate(tables) if part_of.get(_key(one)) == part) for part in parts}
+    if not any(places.values()):
+        raise TablesRefused(_("None of the tables is in any of these parts."))
+    return Split(places, (1,) * len(tables), GIVEN, 0)
+
+
+def _key(table: Table) -> object:
+    return keys_of(table)[0]
+
+
+def in_part(tables: Sequence[Table], part: str, *, way: str, seed: int, made: Split | None = None) -> list[Table]:
+    """The tables of a part of a split, or of `ALL`. `made`: the split, where it is not to be drawn.
 
     Raises:
         TablesRefused: as from `split`, or there is no such part.
     """
     if part == ALL:
         return list(tables)
-    if part not in PARTS:
+    if part not in PARTS or (made is not None and part not in made.parts):
         raise TablesRefused(_("There is no part “%(part)s”.") % {"part": part})
-    return [tables[place] for place in split(tables, seed=seed, way=way).parts[part]]
+    return [tables[place] for place in (made or split(tables, seed=seed, way=way)).parts[part]]
 
 
 def keys_of(table: Table) -> list[object]:

@@ -3,6 +3,8 @@ Appendix D), as the page, downloads, the API and the command share them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
@@ -11,7 +13,7 @@ from django.utils.translation import gettext_lazy
 from annotation.models import Study
 from recipes.pizza_commonsense import clusters, corpus, queries
 from recipes.pizza_commonsense.corpus import Corpus, Overlap, Size
-from recipes.pizza_commonsense.records import TablesRefused
+from recipes.pizza_commonsense.records import Table, TablesRefused
 from reports.contents import Contents, ContentsPart
 from reports.tables import Head, ReportTable
 
@@ -57,22 +59,31 @@ class Statistics:
             (_("Instructions"), str(self.corpus.n_instructions)),
         ]
         if self.parts:
-            about += [(_("Way"), self.way), (_("Seed"), str(self.seed))]
+            about.append((_("Way"), self.way))
+            about += [(_("Seed"), str(self.seed))] if self.way != clusters.GIVEN else []
             about += [(_("Part “%(part)s”") % {"part": part}, str(n)) for part, n in self.parts.items()]
         tables = (_sizes(self.sizes), *([_overlaps(self.overlaps)] if self.overlaps else []))
         return Contents(tuple(about), 0, (ContentsPart("corpus", "", 0, tables),)).rounded
 
 
-def statistics_of(study: Study, *, rater: str, way: str, seed: int) -> Statistics:
-    """Of the tables with the answers of a rater; of none named without answers. Four queries."""
+def statistics_of(
+    study: Study, *, rater: str, way: str, seed: int, given: Mapping[str, Sequence[Table]] | None = None
+) -> Statistics:
+    """Of the tables with the answers of a rater; of none named without answers. Four queries.
+
+    Args:
+        given: the tables of each part of a published split, the one that is trained on first; else it is drawn.
+    Raises:
+        TablesRefused: as from `clusters.given`.
+    """
     found = queries.tables_of(study, rater=rater)
-    parts = {}
-    try:
-        split = clusters.split(found, seed=seed, way=way)
-    except TablesRefused:
-        pass
+    split = None
+    if given is not None:
+        way, split = clusters.GIVEN, clusters.given(found, given)
     else:
-        parts = {part: [found[place] for place in places] for part, places in split.parts.items()}
+        with suppress(TablesRefused):
+            split = clusters.split(found, seed=seed, way=way)
+    parts = {part: [found[place] for place in places] for part, places in split.parts.items()} if split else {}
     return Statistics(
         study=study.title,
         rater=rater,

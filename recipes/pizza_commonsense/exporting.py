@@ -34,6 +34,7 @@ class Wanted:
         part: which tables: a part of the split that `way` and `split_seed` say (`clusters.split`), or `clusters.ALL`.
         demonstrations: of requests: how many tables stand before each, drawn for it from the part for training.
         thinking: of requests: whether the model is to think first.
+        made: the split of the tables, in place of the one that `way` and `split_seed` say.
     """
 
     form: str
@@ -44,6 +45,7 @@ class Wanted:
     split_seed: int = 1
     demonstrations: int = 0
     thinking: bool = False
+    made: clusters.Split | None = None
 
 
 def exported(tables: Sequence[Table], wanted: Wanted) -> bytes:
@@ -82,7 +84,7 @@ def exported(tables: Sequence[Table], wanted: Wanted) -> bytes:
 
 
 def _part_of(tables: Sequence[Table], part: str, wanted: Wanted) -> list[Table]:
-    return clusters.in_part(tables, part, way=wanted.way, seed=wanted.split_seed)
+    return clusters.in_part(tables, part, way=wanted.way, seed=wanted.split_seed, made=wanted.made)
 
 
 def _serialised(table: Table, masks: str, seed: int) -> str:

@@ -38,7 +38,8 @@ class Head:
 
     def is_small(self, value: float) -> bool:
         """Whether the column has p-values, and this one is shown as less than `SMALLEST_P`: none is nothing."""
-        return (self.key == "p" or self.key.startswith("p_")) and value < SMALLEST_P
+        has_p = self.key == "p" or self.key.startswith("p_") or self.key.endswith("better")
+        return has_p and value < SMALLEST_P
 
 
 @dataclass(frozen=True)

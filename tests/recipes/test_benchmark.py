@@ -396,7 +396,41 @@ def test_a_table_of_words_that_was_frozen_before_says_what_it_left_out() -> None
     assert all(len(line) == 5 for line in json.loads(before.content)["frequent"])  # byte by byte as it was
 
 
+@pytest.mark.django_db
+def test_reports_have_the_words_of_texts_that_were_imported_with_their_generators() -> None:
+    study = rice_of_two_cuisines()
+    Study.objects.filter(pk=study.pk).update(derived_from=None)
+    [sheet] = study.sheets.filter(title="Thai")
+    actions.add_row(sheet=sheet, name="an instruction", evidence=[], facets={"cuisine": "Thai", "dish": "Stew"})
+    [everything, *each] = queries.label_table(study, Filters(), frequent=True).frequent
+    assert (everything.generator, everything.texts, everything.words[0]) == ("gpt", 2, ("cook", 2, 2))
+    assert {one.generator for one in each} == {"gpt"}
+
+
 # --- pages ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+def test_a_study_of_instructions_says_what_comes_next(client_of: ClientOf) -> None:
+    manager = builders.user("manager")
+    scheme = builders.scheme((PACK / "schemes" / "cuisine-transfer-ash.yaml").read_text(encoding="utf-8"))
+    study = builders.study("ash", of=scheme, by=manager)
+    client = client_of(manager)
+
+    def told() -> str:
+        return client.get("/studies/ash/").content.decode()
+
+    assert "First the instructions" in told()
+    assert "Invite who labels" not in told()  # nobody labels instructions
+    assert "Import texts that were written elsewhere" in told()
+    assert '<a class="button primary" href="/studies/ash/instructions/"' in told()
+    sheet = actions.add_sheet(study=study, title="Thai", columns={"transfer": [{"part": "Recipe"}]})
+    actions.add_row(sheet=sheet, name="rice", evidence=[], facets={"cuisine": "Thai", "dish": "Fried rice"})
+    assert "Have texts written by models" in told()
+    # With texts whose generator is known it is none of instructions.
+    facets: dict[str, str | list[str]] = {"cuisine": "Thai", "dish": "Fried rice", "generator": "gpt"}
+    actions.add_row(sheet=sheet, name="text", evidence=[Block(PARAGRAPH, "Cook.")], facets=facets)
+    assert "Invite who labels" in told()
 
 
 @pytest.mark.django_db

@@ -1693,6 +1693,37 @@ def test_sizes_and_overlaps_are_files_and_the_api_has_them(
     assert len(api_of(user).get(address).json()["tables"][0]["rows"]) == 2  # of open tables, as on the page
 
 
+def test_a_published_split_is_taken_from_its_files(study: Study, tmp_path: Path) -> None:
+    """What is in none of its parts is in none here."""
+    actions.import_tables(study=study, tables=breads(6))
+    lines = [json.loads(line) for line in records.json_lines(queries.tables_of(study, rater="gold")).splitlines()]
+    files = {"train": tmp_path / "train.jsonl", "dev": tmp_path / "val.jsonl"}
+    for file, some in zip(files.values(), (lines[:3], lines[3:5]), strict=True):
+        file.write_text("".join(json.dumps(line) + "\n" for line in some), encoding="utf-8")
+    given = ["--given", *(f"{part}={file}" for part, file in files.items())]
+    out = tmp_path / "out.jsonl"
+    how = ["export", "pizzas", str(out), "--form", "requests", "--demonstrations", "1", "--part"]
+    call_command("pizza_tables", *how, "dev", *given)
+    asked = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert [one["id"] for one in asked] == [line["id"] for line in lines[3:5]]
+    sizes = tmp_path / "sizes.csv"
+    call_command("pizza_tables", "statistics", "pizzas", str(sizes), *given)
+    said = list(csv.DictReader(io.StringIO(sizes.read_text(encoding="utf-8-sig"))))
+    about = {line["row"]: line["note"] for line in said if line["table"] == "about"}
+    assert (about["Part “train”"], about["Part “dev”"], about["Way"]) == ("3", "2", "given")
+    assert "Seed" not in about
+
+    for wrong, why in (
+        (["--given", f"dev={files['dev']}"], "Name the file of the part “train”"),
+        (["--given", f"val={files['dev']}"], "“val” is none of the parts"),
+        (["--given", f"train={files['dev']}", f"dev={files['dev']}"], "is in two parts"),
+    ):
+        with pytest.raises(CommandError, match=why):
+            call_command("pizza_tables", "statistics", "pizzas", str(sizes), *wrong)
+    with pytest.raises(CommandError, match="There is no part “test”"):
+        call_command("pizza_tables", *how, "test", *given)
+
+
 # --- lines on which systems are wrong ---------------------------------------------------------------------------------
 
 

@@ -387,7 +387,7 @@ def test_spaces_without_end_are_written_in_passing() -> None:
     assert time.process_time() - began < 5
 
 
-@pytest.mark.parametrize("key", ["p", "p_value", "p_bootstrap", "p_randomisation"])
+@pytest.mark.parametrize("key", ["p", "p_value", "p_bootstrap", "p_randomisation", "first_better", "usage.better"])
 def test_no_p_value_is_nothing(key: str) -> None:
     head = Head(key, "p", "number")
     assert [shown(value, head, "") for value in (0.0, 1 / 2001, 0.001)] == ["< 0.001", "< 0.001", "0.001"]

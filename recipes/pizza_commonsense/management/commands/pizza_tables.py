@@ -59,6 +59,7 @@ class Command(BaseCommand):
         out.add_argument("--part", choices=[clusters.ALL, *clusters.PARTS], default=clusters.ALL, help="of the split")
         out.add_argument("--way", choices=clusters.WAYS, default=clusters.WITHIN, help="to split (%(default)s)")
         out.add_argument("--split-seed", type=int, default=1, help="of the split (%(default)s)")
+        _add_given(out)
         out.add_argument(
             "--demonstrations",
             type=int,
@@ -79,6 +80,7 @@ class Command(BaseCommand):
         sizes.add_argument("--rater", default="gold", help="whose answers; “” for open tables (%(default)s)")
         sizes.add_argument("--way", choices=clusters.WAYS, default=clusters.WITHIN)
         sizes.add_argument("--seed", type=int, default=1)
+        _add_given(sizes)
 
     def handle(self, *, what: str, **options: Any) -> None:
         try:
@@ -141,11 +143,13 @@ class Command(BaseCommand):
         _refuse_unknown(study, options["rater"])
         tables = queries.tables_of(study, rater=options["rater"])
         names = ("masks", "seed", "part", "way", "split_seed", "demonstrations", "thinking")
-        wanted = Wanted(form, **{name: options[name] for name in names})
+        parts = _given(options)
+        made = clusters.given(tables, parts) if parts else None
+        wanted = Wanted(form, **{name: options[name] for name in names}, made=made)
         content = exporting.exported(tables, wanted)
         annotating.note_export(by=None, study=study, what="pizza_tables")
         options["file"].write_bytes(content)
-        n = len(clusters.in_part(tables, wanted.part, way=wanted.way, seed=wanted.split_seed))
+        n = len(clusters.in_part(tables, wanted.part, way=wanted.way, seed=wanted.split_seed, made=made))
         self.stdout.write(f"{n} tables in {options['file']}")
 
     def _split(self, options: dict[str, Any]) -> None:
@@ -160,10 +164,31 @@ class Command(BaseCommand):
         if (ending := file.suffix.lstrip(".")) not in TYPES:
             raise CommandError(f"{file} should end in one of: {', '.join(TYPES)}.")
         _refuse_unknown(study, options["rater"])
-        found = statistics_of(study, **{name: options[name] for name in ("rater", "way", "seed")})
+        how = {name: options[name] for name in ("rater", "way", "seed")}
+        found = statistics_of(study, **how, given=_given(options))
         content = tables_file(found.contents, ending)
         file.write_bytes(content if isinstance(content, bytes) else content.encode())
         self.stdout.write(f"{found.corpus.n_recipes} tables: {file}")
+
+
+def _add_given(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--given",
+        nargs="+",
+        metavar="PART=FILE",
+        help=f"a published split: the tables of each part ({', '.join(clusters.PARTS)}), in place of a drawn one",
+    )
+
+
+def _given(options: dict[str, Any]) -> dict[str, list[records.Table]] | None:
+    if not options["given"]:
+        return None
+    files = {part: Path(file) for part, _sign, file in (one.partition("=") for one in options["given"])}
+    if unknown := sorted(set(files) - set(clusters.PARTS)):
+        raise CommandError(f"“{unknown[0]}” is none of the parts: {', '.join(clusters.PARTS)}.")
+    if clusters.TRAIN not in files:
+        raise CommandError(f"Name the file of the part “{clusters.TRAIN}”, which the others are held against.")
+    return {part: read_tables(_content(files[part]), files[part].name) for part in clusters.PARTS if part in files}
 
 
 def _refuse_unknown(study: Study, rater: str) -> None:
