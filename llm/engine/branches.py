@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from transformers import DynamicCache
 
-from llm.engine.cards import place_of_places
+from llm.engine.cards import device_of_places
 from llm.engine.forwards import Forward, log_probabilities
 from llm.engine.tree import TokenSequence, TokenTree, build
 
@@ -117,7 +117,7 @@ def _feed(
     logits = model(
         input_ids=torch.cat([ids, ids[-1:]] if idle else [ids])[None].to(model.device),
         use_cache=True,
-        logits_to_keep=places.to(place_of_places(model)),
+        logits_to_keep=places.to(device_of_places(model)),
         **given,
     ).logits[0]
     if len(logits) != len(places):

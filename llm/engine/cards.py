@@ -77,7 +77,7 @@ def spread(model: Any, room: Mapping[str, int]) -> Any:
     raise torch.OutOfMemoryError(f"{needed:,} bytes of weights do not fit {len(room)} cards.")
 
 
-def place_of_places(model: Any) -> torch.device:
+def device_of_places(model: Any) -> torch.device:
     """Where the places are to lie at which a model is to predict: on the CPU those of one that is spread, from where
     any card takes them."""
     device: torch.device = model.device

@@ -12,7 +12,7 @@ import torch
 from transformers import DynamicCache
 
 from llm.engine import attention
-from llm.engine.cards import place_of_places
+from llm.engine.cards import device_of_places
 from llm.engine.heads import heads_of
 from llm.engine.tree import TokenSequence, TokenTree, build, visible
 
@@ -71,7 +71,7 @@ def tree_forwards(
                 attention_mask=masks if layer_kinds(config) else next(iter(masks.values())),
                 past_key_values=cache,
                 use_cache=True,
-                logits_to_keep=sent(places, place_of_places(model)),
+                logits_to_keep=sent(places, device_of_places(model)),
             )
         cached = torch.cat([cached, torch.arange(begin, end)])
         logprobs = log_probabilities(output.logits[0], row, tree.scored_token[first:last])
@@ -148,7 +148,7 @@ def alone_forwards(
         logits = model(
             input_ids=fed.to(model.device),
             use_cache=False,
-            logits_to_keep=torch.arange(first, longest, device=place_of_places(model)),
+            logits_to_keep=torch.arange(first, longest, device=device_of_places(model)),
         ).logits
         if logits.shape[1] != longest - first:
             logits = logits[:, first:]  # of a model that gives those of all places, whatever it is asked for
