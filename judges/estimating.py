@@ -20,7 +20,7 @@ from judges.trying import at, judge_of
 from llm import registry
 from llm.backends.base import BackendError
 from llm.engine.prompt import RowPrompt
-from llm.prices import LETTERS_A_TOKEN, TOKENS_A_CHAT, Spent
+from llm.prices import Spent, tokens_read
 from llm.prompts import digest, with_plain_ends
 
 _LOOKED_AT = 8  # rows
@@ -99,9 +99,8 @@ def estimate(study: Study, judge: Judge, *, repeats: int = 1, trial: Mapping[str
             continue
         n_heard += 1
     letters = heard.letters(shares=shares) * left / n_heard if n_heard else 0
-    read, seconds = letters / LETTERS_A_TOKEN, None
-    if judge.chat_template and n_heard:
-        read += TOKENS_A_CHAT * len(heard.shown) * left / n_heard
+    chats = len(heard.shown) * left / n_heard if judge.chat_template and n_heard else 0
+    read, seconds = tokens_read(letters, chats=chats), None
     if trial and (tried := trial["letters" if shares else "letters_apart"]):
         read, seconds = letters * trial["read"] / tried, trial["seconds"] * letters / tried
     # A server writes a token for each prompt that it scores.

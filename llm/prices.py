@@ -14,6 +14,11 @@ TOKENS_A_CHAT = 20
 _MILLION = 1_000_000
 
 
+def tokens_read(letters: float, *, chats: float) -> float:
+    """Of so many letters, about, in prompts of which so many have a chat template around them."""
+    return letters / LETTERS_A_TOKEN + chats * TOKENS_A_CHAT
+
+
 def _plain(number: Decimal) -> str:
     return f"{number.normalize():f}"
 

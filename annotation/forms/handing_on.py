@@ -139,12 +139,17 @@ class CodedField(forms.ModelChoiceField):  # type: ignore[type-arg]
         return rater.code if rater.kind == Rater.Kind.PERSON else f"{rater.code} ({rater.get_kind_display()})"
 
 
+class _SheetField(forms.ModelChoiceField):  # type: ignore[type-arg]
+    def label_from_instance(self, sheet: Sheet) -> str:
+        return sheet.title
+
+
 class DraftForm(forms.Form):
     """Whose open work starts from whose answers."""
 
     rater = CodedField(Rater.objects.none(), label=_("Who starts"), empty_label=None)
     source = CodedField(Rater.objects.none(), label=_("From the answers of"), empty_label=None)
-    sheet = forms.ModelChoiceField(Sheet.objects.none(), required=False)
+    sheet = _SheetField(Sheet.objects.none(), required=False)
 
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -152,11 +157,10 @@ class DraftForm(forms.Form):
         self.study = study
         field_of(self, "rater", forms.ModelChoiceField).queryset = study.raters.present()
         field_of(self, "source", forms.ModelChoiceField).queryset = queries.sources(study)
-        sheet = self.fields["sheet"]
-        sheet.queryset = study.sheets.order_by("position")  # type: ignore[attr-defined]
-        sheet.empty_label = _("all %(sheets)s") % words.model_dump()  # type: ignore[attr-defined]
+        sheet = field_of(self, "sheet", forms.ModelChoiceField)
+        sheet.queryset = study.sheets.order_by("position")
+        sheet.empty_label = _("all %(sheets)s") % words.model_dump()
         sheet.label = words.sheet.capitalize()
-        sheet.label_from_instance = lambda sheet: sheet.title  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}

@@ -9,7 +9,7 @@ from judges.estimating import Estimate, spread
 from judges.extraction import extracting, queries
 from judges.models import ExtractionItem, Extractor
 from judges.runs import evidence
-from llm.prices import LETTERS_A_TOKEN, TOKENS_A_CHAT, Spent
+from llm.prices import Spent, tokens_read
 
 
 def estimate(study: Study, extractor: Extractor) -> Estimate:
@@ -32,7 +32,7 @@ def estimate(study: Study, extractor: Extractor) -> Estimate:
     share = left / len(asked) if asked else 0.0
     letters = sum(len(prompt) for prompts in asked for prompt in prompts)
     n_prompts = sum(map(len, asked))
-    read = letters / LETTERS_A_TOKEN + n_prompts * (TOKENS_A_CHAT if extractor.chat_template else 0)
+    read = tokens_read(letters, chats=n_prompts if extractor.chat_template else 0)
     written = n_prompts * extractor.max_new_tokens
     spent = Spent(round(read * share), round(written * share), extractor.model.prices)
     return Estimate(left, lists, spent, seconds, measured=False)

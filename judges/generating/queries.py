@@ -21,7 +21,7 @@ from llm.backends.base import Use
 from llm.generating import signs, wordings
 from llm.generating.wordings import NAME, PromptType
 from llm.models import Generation, LanguageModel
-from llm.prices import LETTERS_A_TOKEN, TOKENS_A_CHAT, Spent
+from llm.prices import Spent, tokens_read
 from llm.prompts import with_plain_ends
 from llm.registry import asks_in_chat_form
 from work import queries as work
@@ -168,8 +168,8 @@ def estimate(*, study: Study, names: Sequence[Named], models: Sequence[LanguageM
         for of_type in wanted.types
         for number in range(wanted.per_type)
     )
-    read = letters / LETTERS_A_TOKEN * len(names) / len(some) if some else 0.0
-    read += a_model * (TOKENS_A_CHAT if wanted.chat_template else 0)
+    of_all = letters * len(names) / len(some) if some else 0.0
+    read = tokens_read(of_all, chats=a_model if wanted.chat_template else 0)
     by_model, before = [], 0
     for model in models:
         n = a_model - _n_before(study, model, names, wanted)

@@ -112,10 +112,10 @@ class _Numbers:
     """Numbers on their way from a GPU, which goes on meanwhile; those of a CPU are here."""
 
     def __init__(self, numbers: torch.Tensor) -> None:
-        self._numbers, self._event = numbers, None
-        if numbers.device.type not in {"cpu", "cuda"}:
+        self._event = None
+        if numbers.device.type != "cuda":
             self._numbers = numbers.cpu()
-        if numbers.device.type == "cuda":
+        else:
             self._numbers = torch.empty(numbers.shape, dtype=numbers.dtype, pin_memory=True)
             self._numbers.copy_(numbers, non_blocking=True)
             self._event = torch.cuda.Event()  # type: ignore[no-untyped-call]

@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from annotation.forms.fields import field_of
 from annotation.models import Study
 from recipes.benchmark import lists, queries
 from recipes.benchmark.files import FileRefused, SampleSpec, sampled
@@ -44,7 +45,7 @@ class InstructionsForm(forms.Form):
         choices = [(OWN, _("my own, below"))]
         if self.shipped is not None:
             choices.insert(0, (SHIPPED, _("the one that comes with the scheme")))
-        self.fields["which"].choices = choices  # type: ignore[attr-defined]
+        field_of(self, "which", forms.ChoiceField).choices = choices
         self.initial.setdefault("which", choices[0][0])
         facets = self.scheme.benchmark.instruction if self.scheme.benchmark else ()
         self.fields["text"].widget.attrs["placeholder"] = ",".join(facets) + "\n…"
@@ -99,11 +100,14 @@ class WordsForm(forms.Form):
         of = study.scheme.parsed.benchmark
         titles = {facet.key: facet.name for facet in study.scheme.parsed.row.facets}
         self.names = titles[queries.named_by(of)] if of else ""
-        self.fields["without"].choices = [  # type: ignore[attr-defined]
+        field_of(self, "without", forms.ChoiceField).choices = [
             ("", _("stop words, and the words of “%(facet)s”") % {"facet": self.names}),
             (self.COMMON, _("also the words of any list of steps, and all names of instructions")),
         ]
-        self.fields["facet"].choices = [("", _("all texts")), *((facet.key, facet.name) for facet in shown)]  # type: ignore[attr-defined]
+        field_of(self, "facet", forms.ChoiceField).choices = [
+            ("", _("all texts")),
+            *((facet.key, facet.name) for facet in shown),
+        ]
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}

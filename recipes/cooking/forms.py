@@ -11,6 +11,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from annotation.exchange.row_imports import translated
+from annotation.forms.fields import field_of
 from annotation.forms.many import ManyField
 from annotation.models import Column, Rater, Sheet, Study, User
 from base.text import UNSTORABLE
@@ -198,7 +199,7 @@ class DocumentsForm(forms.Form):
         super().__init__(*args, **kwargs)
         sheets = study.sheets.order_by("position")
         self.fields["sheet"].label = study.scheme.parsed.words.translated().sheet.capitalize()
-        self.fields["sheet"].queryset = sheets  # type: ignore[attr-defined]
+        field_of(self, "sheet", forms.ModelChoiceField).queryset = sheets
         self.fields["sheet"].initial = at if at.isdecimal() else sheets.filter(rows=None).first()
 
 
@@ -246,10 +247,10 @@ class _AskingForm(forms.Form):
         words = study.scheme.parsed.words.translated()
         self.fields["documents"].label = _("%(rows)s per engine") % {"rows": words.rows.capitalize()}
         self.choices = queries.engines_for(study)
-        self.fields["engines"].choices = self.choices  # type: ignore[attr-defined]
+        field_of(self, "engines", forms.ChoiceField).choices = self.choices
         self.fields["engines"].initial = [name for name, _label in self.choices]
         raters = study.raters.given_more().exclude(kind=Rater.Kind.GOLD)
-        self.fields["raters"].queryset = raters.order_by("kind", "code")  # type: ignore[attr-defined]
+        field_of(self, "raters", forms.ModelChoiceField).queryset = raters.order_by("kind", "code")
 
     def asked(self) -> list[Asked]:
         """What is asked; nothing where the form does not say."""
@@ -293,7 +294,7 @@ class SearchForm(_AskingForm):
         super().__init__(*args, study=study, **kwargs)
         sheets = study.sheets.filter(closed_at=None).order_by("position")
         self.fields["sheets"].label = study.scheme.parsed.words.translated().sheets.capitalize()
-        self.fields["sheets"].queryset = sheets  # type: ignore[attr-defined]
+        field_of(self, "sheets", forms.ModelChoiceField).queryset = sheets
         self.fields["documents"].initial = 6
         if not self.initial.get("sheets"):
             self.initial["sheets"] = [sheet.pk for sheet in sheets]
@@ -331,7 +332,9 @@ class ItemsForm(_AskingForm):
         self.columns = columns
         self.fields["documents"].initial = 2
         ready = [name for name, _label in self.choices if name in queries.ready()]
-        self.fields["engines"].choices = [(name, label) for name, label in self.choices if name in ready]  # type: ignore[attr-defined]
+        field_of(self, "engines", forms.ChoiceField).choices = [
+            (name, label) for name, label in self.choices if name in ready
+        ]
         self.fields["engines"].initial = ready
 
     @classmethod

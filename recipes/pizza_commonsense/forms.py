@@ -9,6 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile, UploadedFile
 from django.utils.translation import gettext_lazy as _
 
 from annotation.exchange.workbooks import is_workbook
+from annotation.forms.fields import field_of
 from annotation.models import Rater, Study
 from base.text import UNSTORABLE
 from recipes.pizza_commonsense import examples, sheets
@@ -230,7 +231,10 @@ class ExportForm(forms.Form):
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         codes = [rater.code for rater in study.raters.order_by("kind", "code")]
-        self.fields["rater"].choices = [("", _("nobody: open tables")), *((code, code) for code in codes)]  # type: ignore[attr-defined]
+        field_of(self, "rater", forms.ChoiceField).choices = [
+            ("", _("nobody: open tables")),
+            *((code, code) for code in codes),
+        ]
         if "gold" in codes:
             self.fields["rater"].initial = "gold"
 
@@ -272,7 +276,7 @@ class ExamplesForm(forms.Form):
         codes = study.raters.filter(assignments__isnull=False).distinct().order_by("kind", "code")
         known = [(rater.code, rater.code) for rater in codes]
         for name in ("truth", "systems"):
-            self.fields[name].choices = known  # type: ignore[attr-defined]
+            field_of(self, name, forms.ChoiceField).choices = known
         self.fields["truth"].initial = "gold" if ("gold", "gold") in known else None
 
     def clean(self) -> dict[str, Any]:
@@ -291,5 +295,8 @@ class StatisticsForm(SplitForm):
     def __init__(self, *args: Any, study: Study, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         codes = [rater.code for rater in study.raters.order_by("kind", "code")]
-        self.fields["rater"].choices = [("", _("nobody: open tables")), *((code, code) for code in codes)]  # type: ignore[attr-defined]
+        field_of(self, "rater", forms.ChoiceField).choices = [
+            ("", _("nobody: open tables")),
+            *((code, code) for code in codes),
+        ]
         self.fields["rater"].required = False

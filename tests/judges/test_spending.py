@@ -27,6 +27,7 @@ from judges.runs import labelling
 from judges.runs.hearing import Overheard
 from judges.spending import queries as spending
 from judges.templatetags.judging import as_money
+from llm import prices
 from llm.engine.prompt import CellPrompt, RowPrompt
 from llm.models import LanguageModel
 from tests import builders
@@ -399,7 +400,7 @@ def test_lines_are_chosen_by_no_encoder_where_only_their_length_matters(
     judge = helpers.cloze_judge("nobody/model", prompt_text=prompt)
     found = estimating.estimate(leases.study, judge)
     line = len("The tenant pays the rent monthly and gives notice in writing.")
-    assert found.spent.read > found.rows * line / estimating.LETTERS_A_TOKEN
+    assert found.spent.read > found.rows * line / prices.LETTERS_A_TOKEN
 
 
 def test_what_cells_begin_with_alike_is_counted_once() -> None:
@@ -424,7 +425,7 @@ def test_what_a_chat_template_adds_is_counted(leases: Leases, monkeypatch: pytes
     """Run by SmolLM2, a judge of the demo read a tenth more than was said."""
     judge = helpers.rating_judge("nobody/model", chat_template=True)
     found = estimating.estimate(leases.study, judge)
-    monkeypatch.setattr(estimating, "TOKENS_A_CHAT", 0)
+    monkeypatch.setattr(prices, "TOKENS_A_CHAT", 0)
     assert found.spent.read - estimating.estimate(leases.study, judge).spent.read == 20 * found.cells
 
 

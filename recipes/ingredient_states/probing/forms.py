@@ -7,6 +7,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from annotation.forms.fields import field_of
 from annotation.models import Study
 from recipes.ingredient_states.probing.across import TITLES
 from recipes.ingredient_states.probing.tasks import Task
@@ -50,4 +51,7 @@ class WrongForm(forms.Form):
 
     def __init__(self, *args: Any, raters: Iterable[str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["rater"].choices = [("", _("any of them")), *((code, code) for code in raters)]  # type: ignore[attr-defined]
+        field_of(self, "rater", forms.ChoiceField).choices = [
+            ("", _("any of them")),
+            *((code, code) for code in raters),
+        ]
