@@ -18,7 +18,7 @@ def nearest_lines(row: AtRow) -> list[Mapping[str, Sequence[str]]]:
     """Of each cell, {kind: its nearest lines in the document's order}; empty of cells whose text has no place for them.
 
     The encoder compares the cell's item (`prompting.nearest_item`) with each line. Where only lengths
-    matter the first lines stand for them, and no encoder is loaded.
+    matter some lines stand for them, others for each cell, and no encoder is loaded.
 
     Raises:
         BackendError: the encoder is not here.
@@ -36,7 +36,10 @@ def nearest_lines(row: AtRow) -> list[Mapping[str, Sequence[str]]]:
         lines = {kind: [block.text for block in row.blocks if block.kind == kind] for kind in wanted}
         cells = [row.asked[place] for place in places]
         if row.only_sized:
-            near = [{kind: of_kind[: by.lines] for kind, of_kind in lines.items()} for _cell in cells]
+            near = [
+                {kind: _some(of_kind, by.lines, begin=number) for kind, of_kind in lines.items()}
+                for number in range(len(cells))
+            ]
         else:
             items = [
                 prompting.nearest_item(by, cell.spec, cell.facets, order=cell.section.column.facets) for cell in cells
@@ -48,6 +51,12 @@ def nearest_lines(row: AtRow) -> list[Mapping[str, Sequence[str]]]:
         for place, of_item in zip(places, near, strict=True):
             found[place] = {kind: of_item[kind] for kind in kinds[place]}
     return found
+
+
+def _some(lines: Sequence[str], n: int, *, begin: int) -> Sequence[str]:
+    """At most n of the lines, from one on, the first ones behind the last."""
+    turn = begin % len(lines) if lines else 0
+    return [*lines[turn:], *lines[:turn]][:n]
 
 
 def all_lines(row: AtRow) -> dict[str, list[str]]:

@@ -23,7 +23,7 @@ from judges import actions, doors, estimating, queries, trying
 from judges.methods import Method
 from judges.methods.needs import fields_of
 from judges.models import Extractor, Judge, Run, Trial
-from judges.runs import labelling
+from judges.runs import labelling, nearest
 from judges.runs.hearing import Overheard
 from judges.spending import queries as spending
 from judges.templatetags.judging import as_money
@@ -699,3 +699,16 @@ def test_the_webhooks_of_a_study_are_told_that_a_run_pauses(leases: Leases, coun
     actions.resume_run(run=fresh(run), by=None, most_tokens=10_000)
     work(run)
     assert [one.event for one in Delivery.objects.all()] == ["run.finished", "run.paused"]
+
+
+def test_lines_that_stand_for_the_nearest_differ_from_cell_to_cell() -> None:
+    """Where all cells had the same, the engine would read once what it reads for each."""
+    assert [nearest._some("abcd", 2, begin=n) for n in range(5)] == [
+        ["a", "b"],
+        ["b", "c"],
+        ["c", "d"],
+        ["d", "a"],
+        ["a", "b"],
+    ]
+    assert nearest._some("ab", 3, begin=1) == ["b", "a"]
+    assert nearest._some("", 3, begin=1) == []
