@@ -53,7 +53,7 @@ def nearest_lines(row: AtRow) -> list[Mapping[str, Sequence[str]]]:
     return found
 
 
-def _some(lines: Sequence[str], n: int, *, begin: int) -> Sequence[str]:
+def _some(lines: Sequence[str], n: int, *, begin: int) -> list[str]:
     """At most n of the lines, from one on, the first ones behind the last."""
     turn = begin % len(lines) if lines else 0
     return [*lines[turn:], *lines[:turn]][:n]
